@@ -20,3 +20,6 @@ var SchemeBuilder = runtime.NewSchemeBuilder(func(s *runtime.Scheme) error {
 
 // AddToScheme adds these types to a scheme.
 var AddToScheme = SchemeBuilder.AddToScheme
+
+// SchemeGroupVersion is GroupVersion under the name that generated apply configurations use.
+var SchemeGroupVersion = GroupVersion
