@@ -44,11 +44,11 @@ type link struct {
 	ctx      context.Context //nolint:containedctx // the life of this stream, ended by stop
 	cancel   context.CancelFunc
 
-	mu       sync.Mutex
-	obs      Observation
-	conn     *grpc.ClientConn // nil while not dialled
-	told     *wire.Snapshot   // what the last notification was about
-	toldAt   time.Time
+	mu     sync.Mutex
+	obs    Observation
+	conn   *grpc.ClientConn // nil while not dialled
+	told   *wire.Snapshot   // what the last notification was about
+	toldAt time.Time
 }
 
 func newLink(ctx context.Context, key Key, e Endpoint, notify func()) *link {
