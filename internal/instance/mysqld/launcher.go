@@ -40,7 +40,7 @@ type Launcher struct {
 	Port, AdminPort int
 	MemoryLimit     int64
 	Version         version.MySQL
-	// Extra are options of the environment: the test harness keeps servers small with them.
+	// Extra are options for every start: a test run by root needs --user.
 	Extra []string
 	Log   logr.Logger
 }
@@ -87,7 +87,7 @@ func (l *Launcher) Start(id Identity) (*Server, error) {
 		BindAddress: l.BindAddress, Port: l.Port, AdminPort: l.AdminPort,
 	})
 	config := mysql.Config{Socket: l.Paths.Socket(), User: naming.AccountManager, Password: credentials.Manager}
-	return l.start(slices.Concat(flags, l.Extra), config)
+	return l.start(flags, config)
 }
 
 // prepare writes what the server reads at its start.
@@ -148,7 +148,7 @@ func (l *Launcher) start(args []string, config mysql.Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	process, err := l.Supervisor.Start(supervisor.Command{Path: l.Paths.Mysqld, Args: args, Output: l.logLine})
+	process, err := l.Supervisor.Start(supervisor.Command{Path: l.Paths.Mysqld, Args: slices.Concat(args, l.Extra), Output: l.logLine})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -166,7 +166,7 @@ func (l *Launcher) Initialize(ctx context.Context, folder, first string) error {
 		defer func() { _ = os.Remove(path) }() // it lies in memory and is overwritten by the next start
 		args = append(args, "--init-file="+path)
 	}
-	process, err := l.Supervisor.Start(supervisor.Command{Path: l.Paths.Mysqld, Args: args, Output: l.logLine})
+	process, err := l.Supervisor.Start(supervisor.Command{Path: l.Paths.Mysqld, Args: slices.Concat(args, l.Extra), Output: l.logLine})
 	if err != nil {
 		return err
 	}

@@ -225,10 +225,10 @@ func (p *pass) everyMemberHolds(want Primary) error {
 	}
 	if len(missing) > 0 {
 		slices.Sort(missing)
-		return waitf("not open before every member holds what this instance has: %s", strings.Join(missing, "; "))
+		return NotOpen{For: strings.Join(missing, "; ")}
 	}
 	if want.WaitFor > 0 && (!p.st.SourceStatus || p.st.Clients < want.WaitFor) {
-		return waitf("not open before %d members acknowledge; %d do", want.WaitFor, p.st.Clients)
+		return NotOpen{For: fmt.Sprintf("%d members must acknowledge and %d do", want.WaitFor, p.st.Clients)}
 	}
 	return nil
 }

@@ -19,6 +19,12 @@ func (w Waiting) Error() string { return w.For }
 
 func waitf(format string, args ...any) error { return Waiting{For: fmt.Sprintf(format, args...)} }
 
+// NotOpen tells what must happen before a primary opens, whose list and count are in effect already.
+type NotOpen struct{ For string }
+
+// Error returns the sentence.
+func (n NotOpen) Error() string { return "not open yet: " + n.For }
+
 // ErrStuck: mysqld does not do what it must, and only ending its process helps (M5).
 var ErrStuck = errors.New("mysqld is stuck")
 
@@ -46,8 +52,6 @@ type Engine struct {
 	Memory     *Memory
 }
 
-// Converge goes as far as it gets towards the wanted role, beginning with the given status. It returns the status as
-// it was read last, and nil once the role is in full effect, Waiting while something else must happen first.
 func (e *Engine) primarySteps(want Primary) []func(*pass) error {
 	return []func(*pass) error{
 		func(p *pass) error { return p.stopFollowing() },
@@ -67,12 +71,13 @@ func (e *Engine) replicaSteps(want Replica) []func(*pass) error {
 	}
 }
 
-// Primary makes it the primary. It returns the last status read.
+// Primary makes it the primary, beginning with the given status. It returns the last status read, and nil once the role
+// is in full effect, NotOpen when only opening is left, Waiting while something else must happen first.
 func (e *Engine) Primary(ctx context.Context, st mysql.Status, want Primary) (mysql.Status, error) {
 	return e.run(ctx, st, e.primarySteps(want))
 }
 
-// Replica makes it a replica. It returns the last status read.
+// Replica makes it a replica; see Primary.
 func (e *Engine) Replica(ctx context.Context, st mysql.Status, want Replica) (mysql.Status, error) {
 	return e.run(ctx, st, e.replicaSteps(want))
 }

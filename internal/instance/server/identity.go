@@ -5,7 +5,6 @@ package server
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -14,6 +13,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/keelson-dev/mysql-operator/internal/naming"
+	"github.com/keelson-dev/mysql-operator/internal/pki"
 	"github.com/keelson-dev/mysql-operator/internal/wire"
 )
 
@@ -29,12 +29,6 @@ func callers() map[string][]string {
 		wire.Instance_Ask_FullMethodName:        {naming.IdentityInstance, naming.IdentityOperator},
 		wire.Instance_LendClone_FullMethodName:  instance,
 	}
-}
-
-// Caller is who a verified certificate says is calling.
-type Caller struct {
-	Role     string
-	Instance string // for RoleInstance
 }
 
 // guard admits the identities of one cluster.
@@ -54,26 +48,24 @@ func (g guard) check(ctx context.Context, method string) error {
 	return nil
 }
 
-// caller reads the URI of the certificate, whose chain TLS has verified.
-func (g guard) caller(ctx context.Context) (Caller, error) {
+// caller reads the identity of the certificate, which TLS has verified and found to be of this cluster.
+func (g guard) caller(ctx context.Context) (pki.Identity, error) {
 	p, ok := peer.FromContext(ctx)
 	if !ok {
-		return Caller{}, status.Error(codes.Unauthenticated, "no peer")
+		return pki.Identity{}, status.Error(codes.Unauthenticated, "no peer")
 	}
 	info, ok := p.AuthInfo.(credentials.TLSInfo)
-	if !ok || len(info.State.VerifiedChains) == 0 && len(info.State.PeerCertificates) == 0 {
-		return Caller{}, status.Error(codes.Unauthenticated, "no certificate")
+	if !ok {
+		return pki.Identity{}, status.Error(codes.Unauthenticated, "no certificate")
 	}
-	prefix := naming.Identity(g.namespace, g.cluster, "", "")
-	for _, uri := range info.State.PeerCertificates[0].URIs {
-		rest, ours := strings.CutPrefix(uri.String(), prefix)
-		if !ours {
-			continue
-		}
-		role, instance, _ := strings.Cut(rest, "/")
-		return Caller{Role: role, Instance: instance}, nil
+	id, err := pki.PeerIdentity(info.State)
+	if err == nil {
+		err = pki.AcceptCluster(g.namespace, g.cluster)(id)
 	}
-	return Caller{}, status.Error(codes.Unauthenticated, "certificate holds no identity of this cluster")
+	if err != nil {
+		return pki.Identity{}, status.Error(codes.Unauthenticated, err.Error())
+	}
+	return id, nil
 }
 
 func (g guard) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {

@@ -39,8 +39,14 @@ type Result struct {
 // All returns everything the files speak of.
 func (r Result) All() gtid.Set { return r.Previous.Union(r.Found) }
 
-// Scan reads the files that the index file names, oldest first. No index file: an empty result.
-func Scan(index string) (Result, error) {
+// Scan reads the binlog files that the index file names, oldest first. No index file: an empty result.
+func Scan(index string) (Result, error) { return scan(index, false) }
+
+// ScanRelay reads relay-log files. Any of them may end early: a server that was killed begins a new file, and receives
+// the transaction anew that it had received in part.
+func ScanRelay(index string) (Result, error) { return scan(index, true) }
+
+func scan(index string, anyTruncated bool) (Result, error) {
 	files, err := readIndex(index)
 	if err != nil {
 		return Result{}, err
@@ -53,7 +59,7 @@ func Scan(index string) (Result, error) {
 			return Result{}, fmt.Errorf("scan %s: %w", filepath.Base(path), err)
 		}
 		last := i == len(files)-1
-		if f.truncated && !last {
+		if f.truncated && !last && !anyTruncated {
 			return Result{}, fmt.Errorf("scan %s: %w: it ends early and is not the last", filepath.Base(path), ErrDamaged)
 		}
 		if i == 0 {
