@@ -25,10 +25,11 @@ const (
 // pass goes round once: it looks at what is there, goes a step towards what is stored, and tells. done means that the
 // manager may end.
 func (m *Manager) pass(ctx context.Context) (done bool) {
-	before, whyBefore := m.phase, m.why
+	before := m.phase
 	done = m.step(ctx)
-	if m.phase != before || m.why != whyBefore {
+	if m.phase != before || m.why != m.told {
 		m.log.Info("State is "+m.phase.String()[len("STATE_"):], naming.LogReason, m.why)
+		m.told = m.why
 	}
 	m.publish()
 	return done
@@ -171,7 +172,9 @@ func (m *Manager) settle(ctx context.Context, rec marker.Record, err error) {
 		}
 	case ctx.Err() == nil:
 		m.why = err.Error()
-		m.log.Error(err, "Taking the role", "role", rec.Order.Role.String())
+		if m.why != m.told {
+			m.log.Error(err, "Taking the role", "role", rec.Order.Role.String())
+		}
 	}
 }
 

@@ -23,6 +23,8 @@ type Source struct {
 	Port     int
 	User     string
 	Password string // empty: as stored
+	// First tells that there is no channel yet. What only a first configuration may set is set then.
+	First bool
 	// CA, Cert and Key are files: the source's certificate is verified, and ours is shown.
 	CA, Cert, Key string
 }
@@ -36,7 +38,10 @@ func (s *Server) ConfigureSource(ctx context.Context, src Source) error {
 	if src.Password != "" {
 		fmt.Fprintf(&b, `, SOURCE_PASSWORD = %s`, quote(src.Password))
 	}
-	fmt.Fprintf(&b, `, SOURCE_AUTO_POSITION = 1, SOURCE_CONNECT_RETRY = %d, SOURCE_RETRY_COUNT = 0, SOURCE_HEARTBEAT_PERIOD = %d`,
+	if src.First {
+		b.WriteString(`, SOURCE_AUTO_POSITION = 1`) // refused while the applier runs; it stays from then on
+	}
+	fmt.Fprintf(&b, `, SOURCE_CONNECT_RETRY = %d, SOURCE_RETRY_COUNT = 0, SOURCE_HEARTBEAT_PERIOD = %d`,
 		sourceRetry, heartbeat)
 	fmt.Fprintf(&b, `, SOURCE_SSL = 1, SOURCE_SSL_VERIFY_SERVER_CERT = 1, SOURCE_SSL_CA = %s, SOURCE_SSL_CERT = %s, SOURCE_SSL_KEY = %s`,
 		quote(src.CA), quote(src.Cert), quote(src.Key))

@@ -4,14 +4,18 @@ package instancetest
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -146,14 +150,28 @@ func (n *node) writeSecrets() {
 }
 
 func (n *node) writeCertificate() {
-	r := pki.InstanceRequest(namespace, cluster, n.name)
-	r.DNSNames = append(r.DNSNames, "127.0.0.1")
-	pair, err := n.w.ca.Issue(r, time.Now())
+	pair, err := n.w.ca.Issue(pki.InstanceRequest(namespace, cluster, n.name), time.Now())
 	n.w.must(err)
+	pair.CertPEM = n.w.withAddress(pair)
 	dir := n.setup.Paths.TLS
 	n.w.must(os.WriteFile(filepath.Join(dir, naming.KeyCACert), n.w.ca.CertPEM(), 0o600))
 	n.w.must(os.WriteFile(filepath.Join(dir, n.name+".crt"), pair.CertPEM, 0o600))
 	n.w.must(os.WriteFile(filepath.Join(dir, n.name+".key"), pair.KeyPEM, 0o600))
+}
+
+// withAddress signs the certificate again with the address under which instances of a test reach each other.
+func (w *world) withAddress(pair pki.Pair) []byte {
+	cert, err := pki.ParseCertificate(pair.CertPEM)
+	w.must(err)
+	keyText, err := w.ca.KeyPEM()
+	w.must(err)
+	block, _ := pem.Decode(keyText)
+	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	w.must(err)
+	cert.IPAddresses = []net.IP{net.IPv4(127, 0, 0, 1)}
+	der, err := x509.CreateCertificate(rand.Reader, cert, w.ca.Certificate(), cert.PublicKey, key)
+	w.must(err)
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 }
 
 // start starts the manager's process and tells the pool of it.
@@ -242,13 +260,15 @@ func (w *world) operatorTLS(instance string) *tls.Config {
 
 // showLogs prints the end of each manager's log.
 func (w *world) showLogs() {
-	const lines = 60
+	const lines = 40
 	for name, n := range w.instances {
 		raw, err := os.ReadFile(n.log)
 		if err != nil {
 			continue
 		}
-		all := strings.Split(strings.TrimSpace(string(raw)), "\n")
+		all := slices.DeleteFunc(strings.Split(strings.TrimSpace(string(raw)), "\n"), func(line string) bool {
+			return strings.Contains(line, "Asking mysqld")
+		})
 		fmt.Fprintf(os.Stderr, "==== %s\n%s\n", name, strings.Join(all[max(0, len(all)-lines):], "\n"))
 	}
 }

@@ -121,12 +121,13 @@ func (p *pass) repoint(want Replica) error {
 	if c.Configured && !c.Applier && !c.Received.Subtract(p.st.Executed).IsEmpty() {
 		return waitf("the receiver is not re-pointed while received transactions are not applied and the applier is stopped")
 	}
+	first := !c.Configured
 	return p.did(func(ctx context.Context) error {
 		if err := p.DB.SetAcknowledging(ctx, want.Acking); err != nil {
 			return err
 		}
 		if err := p.DB.ConfigureSource(ctx, mysql.Source{
-			Host: want.Host, Port: want.Port, User: want.Account, Password: want.Password,
+			Host: want.Host, Port: want.Port, User: want.Account, Password: want.Password, First: first,
 			CA: want.CA, Cert: want.Cert, Key: want.Key,
 		}); err != nil {
 			return err
