@@ -3,6 +3,7 @@ module github.com/keelson-dev/mysql-operator
 go 1.26.8
 
 require (
+	github.com/google/go-cmp v0.7.0
 	google.golang.org/grpc v1.85.0
 	google.golang.org/protobuf v1.36.12
 	k8s.io/api v0.37.2
