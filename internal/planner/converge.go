@@ -263,19 +263,24 @@ func (c *convergence) cloneOrdered() bool {
 
 // donor prefers an in-sync replica, to spare the primary; while the primary is closed it has nothing else to do,
 // and a replica would have to stop applying. A donor has complete data of this cluster (I3).
-func (c *convergence) donor(for_ Instance) (string, bool) {
+func (c *convergence) donor(recipient Instance) (string, bool) {
 	if c.v.HA.Opened {
 		for _, i := range c.v.Instances {
-			r, live := i.live()
-			s, running := r.Server.Get()
-			if live && running && i.Name != c.primary.Name && i.Name != for_.Name && r.State == StateRunning &&
-				!r.StopRequested && slices.Contains(c.v.HA.InSync, i.member()) && s.ReplicaStatus && s.ApplierRunning {
+			if i.Name != recipient.Name && mayGive(c.v, i) {
 				return i.Name, true
 			}
 		}
 	}
 	_, running := c.report.Server.Get()
 	return c.primary.Name, running && c.report.State == StateRunning && applied(c.report)
+}
+
+// mayGive tells that a replica is fit to be a donor.
+func mayGive(v View, i Instance) bool {
+	r, live := i.live()
+	s, running := r.Server.Get()
+	return live && running && i.Name != v.HA.Primary && r.State == StateRunning && !r.StopRequested &&
+		slices.Contains(v.HA.InSync, i.member()) && s.ReplicaStatus && (s.ApplierRunning || r.Lending)
 }
 
 // follow sends a replica its role. It is attached only while it has nothing that the primary lacks: the server's

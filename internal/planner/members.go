@@ -35,6 +35,41 @@ func dropMember(v View) (Decision, bool) {
 	return Decision{}, false
 }
 
+// reseed closes the primary, so that a lost member can be cloned from it. With fewer than minInSync left every commit
+// waits for the lost member, and a clone waits for the commit: seen on MySQL 9.7.4, a CLONE from a server on which
+// one INSERT waits for its ACK does not end (ha-rules F11 asks for a way out). Closing ends the waiting sessions,
+// whose outcome the clients must ask for; it costs no write, since none could be acknowledged, and the primary opens
+// again by the barrier as soon as the clone holds what it has.
+func reseed(v View) (Decision, bool) {
+	p, r, _ := v.primary()
+	if !v.HA.Opened || r.State != StateRunning || slices.ContainsFunc(v.Instances, v.follows) {
+		return Decision{}, false
+	}
+	for _, m := range v.HA.InSync {
+		i, found := v.instance(m.Name)
+		other, live := i.live()
+		gone := found && live && (other.State == StateEmpty || i.incarnation() != "" && i.incarnation() != m.Incarnation)
+		if m.Name == p.Name || !gone || mayLose(v, m) {
+			continue
+		}
+		ha := v.HA.Clone()
+		ha.Opened = false
+		ha.Step, ha.StepDeadline = "Reseed", v.Now.Add(reprovisionDeadline)
+		return Decision{
+			Reason: ReasonReseeding, Because: []string{m.Name + " has lost its data, and only " + p.Name + " can give it again"},
+			Persist: &ha, Available: Of(false), Progressing: true,
+		}, true
+	}
+	return Decision{}, false
+}
+
+// follows tells that a replica receives from the primary: it is in sync, or will be, and can give a clone then.
+func (v View) follows(i Instance) bool {
+	r, live := i.live()
+	s, running := r.Server.Get()
+	return live && running && i.Name != v.HA.Primary && s.ReceiverConnected
+}
+
 // mayLose tells that enough members remain without m. While the primary has not opened, nothing is acknowledged,
 // and the set must stay as it was for the case that another must be chosen from it.
 func mayLose(v View, m Member) bool {

@@ -38,6 +38,7 @@ const (
 	ReasonPrimaryDown        Reason = "PrimaryDown"
 	ReasonPrimaryClosed      Reason = "PrimaryClosed"
 	ReasonReplicaLost        Reason = "ReplicaLost"
+	ReasonReseeding          Reason = "Reseeding"
 	ReasonReplicaJoined      Reason = "ReplicaJoined"
 	ReasonOpening            Reason = "Opening"
 	ReasonTooFewInSync       Reason = "TooFewInSync"
@@ -55,7 +56,7 @@ func Reasons() []Reason {
 	return []Reason{
 		ReasonMixedClusters, ReasonWaitingToAdopt, ReasonAdoptRefused, ReasonAdopting, ReasonBootstrapWaiting,
 		ReasonBootstrapping, ReasonPrimaryLost, ReasonPrimaryUnreachable, ReasonPrimaryDown, ReasonPrimaryClosed,
-		ReasonReplicaLost, ReasonReplicaJoined, ReasonOpening, ReasonTooFewInSync, ReasonProvisioning,
+		ReasonReplicaLost, ReasonReseeding, ReasonReplicaJoined, ReasonOpening, ReasonTooFewInSync, ReasonProvisioning,
 		ReasonJoiningReplica, ReasonRepairingReplica, ReasonReplicaRefused, ReasonSettingsChanged,
 		ReasonInstanceMissing, ReasonHealthy,
 	}
@@ -77,6 +78,7 @@ func problems() []problem {
 		{"The primary of record has lost its data: nothing here may replace it yet.", primaryLost},
 		{"The primary does not answer: decide nothing from silence.", primaryUnreachable},
 		{"A member of the in-sync set is gone: leave it out, so that commits wait for the living only.", dropMember},
+		{"A lost member cannot be left out, and only the primary can give its data again: close it, since a clone cannot be taken from a server on which a commit waits.", reseed},
 		{"Enough members hold what the closed primary has: let it open.", openPrimary},
 		{"A replica has received everything that could be acknowledged without it: it is in sync.", addMember},
 		{"The bound minInSync was changed.", recordSettings},

@@ -110,6 +110,9 @@ func (w *World) actClone(i *Instance) {
 		i.State = planner.StateEmpty
 		return
 	}
+	if !donor.Owned.IsEmpty() {
+		return // a clone waits for prepared transactions to end (seen on 9.7.4)
+	}
 	if i.cloneStage++; i.cloneStage < 2 {
 		return
 	}
@@ -129,6 +132,12 @@ func (w *World) actRole(i *Instance) {
 
 func (w *World) actPrimary(i *Instance) {
 	m := i.Marker
+	if i.open && !m.Open && !i.Owned.IsEmpty() {
+		// super_read_only cannot be had while a commit waits: killed, and started again closed (ha-rules B6).
+		i.die()
+		i.State = planner.StateOffline
+		return
+	}
 	if i.sending != "" {
 		i.sending, i.acking = "", false
 	}
@@ -147,9 +156,7 @@ func (w *World) actPrimary(i *Instance) {
 		i.appliedE, i.appliedR, i.appliedMembers, i.appliedK = m.Epoch, m.Revision, slices.Clone(m.Members), m.WaitFor
 	}
 	w.release(i)
-	if m.Open && !i.open && w.everyMemberHolds(i) {
-		i.open = true
-	}
+	i.open = m.Open && (i.open || w.everyMemberHolds(i))
 }
 
 func (i *Instance) is(m planner.Member) bool {
