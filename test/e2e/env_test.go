@@ -18,6 +18,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
@@ -300,4 +301,11 @@ func operator(ctx context.Context) (*appsv1.Deployment, error) {
 		return nil, fmt.Errorf("%d Deployments in %s, want 1", len(list.Items), naming.OperatorNamespace)
 	}
 	return &list.Items[0], nil
+}
+
+func resourceQuantity(t *testing.T, text string) *resource.Quantity {
+	t.Helper()
+	q, err := resource.ParseQuantity(text)
+	must(t, err)
+	return &q
 }
