@@ -7,7 +7,7 @@ MODULES = . $(patsubst %/go.mod,%,$(wildcard test/*/go.mod))
 ##@ Check
 
 .PHONY: check
-check: drift vet lint lint-api test-imports vulncheck ## Everything short of running the tests.
+check: drift vet lint lint-api lint-proto test-imports vulncheck ## Everything short of running the tests.
 	@echo "check: passed"
 
 .PHONY: fmt
@@ -33,6 +33,10 @@ lint-config: $(TOOL_golangci-lint) ## Check the linter's configuration.
 .PHONY: lint-api
 lint-api: $(TOOL_kube-api-linter) ## Lint the API types (see .golangci-kal.yml).
 	$(TOOL_kube-api-linter) run -c .golangci-kal.yml ./api/...
+
+.PHONY: lint-proto
+lint-proto: $(TOOL_buf) ## Lint the protocol.
+	$(TOOL_buf) lint
 
 .PHONY: test-imports
 test-imports: ## Check who imports whom, the architecture picture, the RBAC list and the file headers.

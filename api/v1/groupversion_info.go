@@ -8,21 +8,18 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-var (
-	// SchemeGroupVersion is the group and version of the types in this package;
-	// the generated apply configurations read it under this name.
-	SchemeGroupVersion = schema.GroupVersion{Group: "mysql.keelson.dev", Version: "v1"}
+// GroupVersion is the group and version of these types.
+var GroupVersion = schema.GroupVersion{Group: "mysql.keelson.dev", Version: "v1"}
 
-	// SchemeBuilder collects the functions that add the types to a scheme.
-	SchemeBuilder = runtime.NewSchemeBuilder(addKnownTypes)
-
-	// AddToScheme adds the types in this group-version to the given scheme.
-	AddToScheme = SchemeBuilder.AddToScheme
-)
-
-func addKnownTypes(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(SchemeGroupVersion, &MySQLCluster{}, &MySQLClusterList{})
-	metav1.AddToGroupVersion(scheme, SchemeGroupVersion)
-
+// SchemeBuilder registers these types with a scheme.
+var SchemeBuilder = runtime.NewSchemeBuilder(func(s *runtime.Scheme) error {
+	s.AddKnownTypes(GroupVersion, &MySQLCluster{}, &MySQLClusterList{})
+	metav1.AddToGroupVersion(s, GroupVersion)
 	return nil
-}
+})
+
+// AddToScheme adds these types to a scheme.
+var AddToScheme = SchemeBuilder.AddToScheme
+
+// SchemeGroupVersion is GroupVersion under the name that generated apply configurations use.
+var SchemeGroupVersion = GroupVersion

@@ -8,10 +8,10 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	"golang.org/x/time/rate"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -48,29 +48,20 @@ type operatorOptions struct {
 	logging         zap.Options
 }
 
-func newOperatorCommand(getenv func(string) string) *cobra.Command {
-	options := &operatorOptions{logging: zap.Options{Development: false}}
-	command := &cobra.Command{
-		Use:   "operator",
-		Short: "Run the reconcilers: the process behind the operator's Deployment",
-		Args:  cobra.NoArgs,
-		RunE: func(command *cobra.Command, _ []string) error {
-			options.watchNamespaces = parseNamespaces(getenv("WATCH_NAMESPACE"))
-			if err := options.validate(); err != nil {
-				return err
-			}
-			ctrl.SetLogger(zap.New(zap.UseFlagOptions(&options.logging)))
-
-			return runOperator(command.Context(), options)
-		},
+// runOperator is `manager operator`.
+func runOperator(args []string) error {
+	options, err := parseOperatorOptions(args, os.Getenv)
+	if err != nil {
+		return err
 	}
-	options.bind(command)
+	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&options.logging)))
 
-	return command
+	return startOperator(ctrl.SetupSignalHandler(), options)
 }
 
-func (o *operatorOptions) bind(command *cobra.Command) {
-	flags := command.Flags()
+func parseOperatorOptions(args []string, getenv func(string) string) (*operatorOptions, error) {
+	o := &operatorOptions{logging: zap.Options{Development: false}}
+	flags := flag.NewFlagSet("manager operator", flag.ContinueOnError)
 	flags.StringVar(&o.metricsAddress, "metrics-bind-address", "0", "Address of the metrics endpoint; 0 turns it off.")
 	flags.BoolVar(&o.metricsSecure, "metrics-secure", true, "Serve metrics over HTTPS to callers whom the API server lets in.")
 	flags.StringVar(&o.metricsCertPath, "metrics-cert-path", "", "Folder with tls.crt and tls.key for metrics; empty means a self-signed certificate.")
@@ -78,14 +69,21 @@ func (o *operatorOptions) bind(command *cobra.Command) {
 	flags.BoolVar(&o.leaderElection, "leader-elect", false, "Act only while holding the leader's Lease.")
 	flags.BoolVar(&o.enableHTTP2, "enable-http2", false, "Allow HTTP/2 on the metrics endpoint.")
 	flags.IntVar(&o.concurrency, "max-concurrent-reconciles", 4, "How many clusters are worked on at once.")
-	flags.DurationVar(&o.retryBaseDelay, "retry-base-delay", 5*time.Millisecond, "Wait before the first retry of one cluster; doubles with each further one.")
-	flags.DurationVar(&o.retryMaxDelay, "retry-max-delay", 5*time.Minute, "Longest wait between two retries of one cluster.")
-	flags.Float64Var(&o.retryPerSecond, "retry-rate", 10, "Retries a second over all clusters.")
-	flags.IntVar(&o.retryBurst, "retry-burst", 100, "Retries over all clusters that may come at once.")
+	flags.DurationVar(&o.retryBaseDelay, "rate-limit-base-delay", 5*time.Millisecond, "Wait before the first retry of one cluster; doubles with each further one.")
+	flags.DurationVar(&o.retryMaxDelay, "rate-limit-max-delay", 5*time.Minute, "Longest wait between two retries of one cluster.")
+	flags.Float64Var(&o.retryPerSecond, "rate-limit-qps", 10, "Retries a second over all clusters.")
+	flags.IntVar(&o.retryBurst, "rate-limit-burst", 100, "Retries over all clusters that may come at once.")
+	namespaces := flags.String("watch-namespace", getenv("WATCH_NAMESPACE"), "Namespaces to watch, separated by commas; empty means all. Default from WATCH_NAMESPACE.")
+	o.logging.BindFlags(flags)
+	if err := flags.Parse(args); err != nil {
+		return nil, err
+	}
+	if flags.NArg() > 0 {
+		return nil, fmt.Errorf("manager operator takes no argument %q", flags.Arg(0))
+	}
+	o.watchNamespaces = parseNamespaces(*namespaces)
 
-	logging := flag.NewFlagSet("logging", flag.ContinueOnError)
-	o.logging.BindFlags(logging)
-	flags.AddGoFlagSet(logging)
+	return o, o.validate()
 }
 
 func (o *operatorOptions) validate() error {
@@ -93,9 +91,9 @@ func (o *operatorOptions) validate() error {
 	case o.concurrency < 1:
 		return errors.New("--max-concurrent-reconciles must be at least 1")
 	case o.retryBaseDelay <= 0 || o.retryMaxDelay < o.retryBaseDelay:
-		return errors.New("--retry-base-delay must be positive and not above --retry-max-delay")
+		return errors.New("--rate-limit-base-delay must be positive and not above --rate-limit-max-delay")
 	case o.retryPerSecond <= 0 || o.retryBurst < 1:
-		return errors.New("--retry-rate and --retry-burst must be positive")
+		return errors.New("--rate-limit-qps and --rate-limit-burst must be positive")
 	}
 
 	return nil
@@ -188,7 +186,7 @@ func newManager(options *operatorOptions) (ctrl.Manager, error) {
 	return mgr, nil
 }
 
-func runOperator(ctx context.Context, options *operatorOptions) error {
+func startOperator(ctx context.Context, options *operatorOptions) error {
 	mgr, err := newManager(options)
 	if err != nil {
 		return err

@@ -32,36 +32,36 @@ func TestOperatorRefusesBadFlags(t *testing.T) {
 		args []string
 		want string
 	}{
-		"no workers": {
-			args: []string{"operator", "--max-concurrent-reconciles=0"},
-			want: "--max-concurrent-reconciles",
-		},
-		"a base delay above the longest": {
-			args: []string{"operator", "--retry-base-delay=2s", "--retry-max-delay=1s"},
-			want: "--retry-max-delay",
-		},
-		"a rate of nothing": {
-			args: []string{"operator", "--retry-rate=0"},
-			want: "--retry-rate",
-		},
-		"an argument that is no flag": {
-			args: []string{"operator", "surplus"},
-			want: "surplus",
-		},
-		"no sub-command": {
-			args: []string{},
-			want: "sub-command",
-		},
+		"no workers":                     {args: []string{"--max-concurrent-reconciles=0"}, want: "--max-concurrent-reconciles"},
+		"a base delay above the longest": {args: []string{"--rate-limit-base-delay=2s", "--rate-limit-max-delay=1s"}, want: "--rate-limit-max-delay"},
+		"a rate of nothing":              {args: []string{"--rate-limit-qps=0"}, want: "--rate-limit-qps"},
+		"an argument that is no flag":    {args: []string{"surplus"}, want: "surplus"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			command := newRootCommand(func(string) string { return "" })
-			command.SetArgs(test.args)
-			err := command.ExecuteContext(t.Context())
+			_, err := parseOperatorOptions(test.args, func(string) string { return "" })
 			if err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("manager %v gave error %v, want one that names %q", test.args, err, test.want)
+				t.Errorf("parseOperatorOptions(%v) gave error %v, want one that names %q", test.args, err, test.want)
 			}
 		})
+	}
+}
+
+func TestWatchedNamespacesComeFromTheEnvironment(t *testing.T) {
+	getenv := func(name string) string { return map[string]string{"WATCH_NAMESPACE": "a,b"}[name] }
+	options, err := parseOperatorOptions(nil, getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"a", "b"}, options.watchNamespaces); diff != "" {
+		t.Errorf("watched namespaces mismatch (-want +got):\n%s", diff)
+	}
+	options, err = parseOperatorOptions([]string{"--watch-namespace=c"}, getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"c"}, options.watchNamespaces); diff != "" {
+		t.Errorf("watched namespaces mismatch, the flag should win (-want +got):\n%s", diff)
 	}
 }
 

@@ -18,12 +18,32 @@ import (
 func ForKind(kind schema.GroupVersionKind) interface{} {
 	switch kind {
 	// Group=mysql.keelson.dev, Version=v1
+	case v1.SchemeGroupVersion.WithKind("BootstrapSpec"):
+		return &apiv1.BootstrapSpecApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("HAStatus"):
+		return &apiv1.HAStatusApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("InitDBSpec"):
+		return &apiv1.InitDBSpecApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("InstanceStatus"):
+		return &apiv1.InstanceStatusApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("MemberStatus"):
+		return &apiv1.MemberStatusApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("MySQLCluster"):
 		return &apiv1.MySQLClusterApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("MySQLClusterSpec"):
 		return &apiv1.MySQLClusterSpecApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("MySQLClusterStatus"):
 		return &apiv1.MySQLClusterStatusApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("MySQLSpec"):
+		return &apiv1.MySQLSpecApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("PlacementSpec"):
+		return &apiv1.PlacementSpecApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("PodTemplateSpec"):
+		return &apiv1.PodTemplateSpecApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ReplicationSpec"):
+		return &apiv1.ReplicationSpecApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("StorageSpec"):
+		return &apiv1.StorageSpecApplyConfiguration{}
 
 	}
 	return nil

@@ -16,14 +16,15 @@ import (
 // MySQLClusterApplyConfiguration represents a declarative configuration of the MySQLCluster type for use
 // with apply.
 //
-// MySQLCluster is a replicated MySQL.
+// MySQLCluster is a replicated MySQL cluster: one primary that accepts writes, and replicas that acknowledge each
+// of them before the client hears OK.
 type MySQLClusterApplyConfiguration struct {
 	metav1.TypeMetaApplyConfiguration `json:""`
-	// metadata is the standard object metadata.
+	// metadata is the standard object's metadata.
 	*metav1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	// spec is what the user asks for.
+	// spec is what the cluster should be.
 	Spec *MySQLClusterSpecApplyConfiguration `json:"spec,omitempty"`
-	// status is what the operator observed.
+	// status is what the operator observed and decided.
 	Status *MySQLClusterStatusApplyConfiguration `json:"status,omitempty"`
 }
 

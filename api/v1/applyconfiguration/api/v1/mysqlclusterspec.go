@@ -4,13 +4,48 @@
 
 package v1
 
+import (
+	apiv1 "github.com/keelson-dev/mysql-operator/api/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
 // MySQLClusterSpecApplyConfiguration represents a declarative configuration of the MySQLClusterSpec type for use
 // with apply.
 //
-// MySQLClusterSpec is what the user asks for.
+// MySQLClusterSpec is what a cluster should be.
 type MySQLClusterSpecApplyConfiguration struct {
 	// replicas is the number of instances, the primary included.
+	// Three instances survive the loss of any two with nothing lost.
+	// It can grow; removing instances is refused until a later release brings safe removal (the rule below is
+	// replaced by the planner's scale-down).
 	Replicas *int32 `json:"replicas,omitempty"`
+	// version is the MySQL version, of series 8.4 or 9.7, for example 9.7.4. It means the image
+	// docker.io/library/mysql:<version> unless the operator was started with another repository.
+	// A living cluster stays within its series.
+	Version *string `json:"version,omitempty"`
+	// image is a container image to use instead of the one that version names. It must have mysqld, mysql and
+	// mysqldump on PATH and run as any non-root user.
+	Image *string `json:"image,omitempty"`
+	// imagePullSecrets are names of Secrets in the same namespace used to pull the image.
+	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
+	// storage is the volume of each instance.
+	Storage *StorageSpecApplyConfiguration `json:"storage,omitempty"`
+	// resources are the compute resources of the mysql container. The memory limit decides
+	// innodb_buffer_pool_size and what hangs on it.
+	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
+	// mysql holds settings of the server.
+	MySQL *MySQLSpecApplyConfiguration `json:"mysql,omitempty"`
+	// replication is how writes are made durable.
+	Replication *ReplicationSpecApplyConfiguration `json:"replication,omitempty"`
+	// bootstrap is how the first instance gets its data.
+	Bootstrap *BootstrapSpecApplyConfiguration `json:"bootstrap,omitempty"`
+	// podTemplate overrides parts of the instances' pods.
+	PodTemplate *PodTemplateSpecApplyConfiguration `json:"podTemplate,omitempty"`
+	// placement is where the instances run.
+	Placement *PlacementSpecApplyConfiguration `json:"placement,omitempty"`
+	// deletionPolicy is what happens to the volumes and to the Secrets <name>-internal and <name>-app when the
+	// MySQLCluster is deleted. Retain keeps them, and a MySQLCluster of the same name takes them over again.
+	DeletionPolicy *apiv1.DeletionPolicy `json:"deletionPolicy,omitempty"`
 }
 
 // MySQLClusterSpecApplyConfiguration constructs a declarative configuration of the MySQLClusterSpec type for use with
@@ -24,5 +59,95 @@ func MySQLClusterSpec() *MySQLClusterSpecApplyConfiguration {
 // If called multiple times, the Replicas field is set to the value of the last call.
 func (b *MySQLClusterSpecApplyConfiguration) WithReplicas(value int32) *MySQLClusterSpecApplyConfiguration {
 	b.Replicas = &value
+	return b
+}
+
+// WithVersion sets the Version field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Version field is set to the value of the last call.
+func (b *MySQLClusterSpecApplyConfiguration) WithVersion(value string) *MySQLClusterSpecApplyConfiguration {
+	b.Version = &value
+	return b
+}
+
+// WithImage sets the Image field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Image field is set to the value of the last call.
+func (b *MySQLClusterSpecApplyConfiguration) WithImage(value string) *MySQLClusterSpecApplyConfiguration {
+	b.Image = &value
+	return b
+}
+
+// WithImagePullSecrets adds the given value to the ImagePullSecrets field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the ImagePullSecrets field.
+func (b *MySQLClusterSpecApplyConfiguration) WithImagePullSecrets(values ...corev1.LocalObjectReference) *MySQLClusterSpecApplyConfiguration {
+	for i := range values {
+		b.ImagePullSecrets = append(b.ImagePullSecrets, values[i])
+	}
+	return b
+}
+
+// WithStorage sets the Storage field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Storage field is set to the value of the last call.
+func (b *MySQLClusterSpecApplyConfiguration) WithStorage(value *StorageSpecApplyConfiguration) *MySQLClusterSpecApplyConfiguration {
+	b.Storage = value
+	return b
+}
+
+// WithResources sets the Resources field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Resources field is set to the value of the last call.
+func (b *MySQLClusterSpecApplyConfiguration) WithResources(value corev1.ResourceRequirements) *MySQLClusterSpecApplyConfiguration {
+	b.Resources = &value
+	return b
+}
+
+// WithMySQL sets the MySQL field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the MySQL field is set to the value of the last call.
+func (b *MySQLClusterSpecApplyConfiguration) WithMySQL(value *MySQLSpecApplyConfiguration) *MySQLClusterSpecApplyConfiguration {
+	b.MySQL = value
+	return b
+}
+
+// WithReplication sets the Replication field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Replication field is set to the value of the last call.
+func (b *MySQLClusterSpecApplyConfiguration) WithReplication(value *ReplicationSpecApplyConfiguration) *MySQLClusterSpecApplyConfiguration {
+	b.Replication = value
+	return b
+}
+
+// WithBootstrap sets the Bootstrap field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Bootstrap field is set to the value of the last call.
+func (b *MySQLClusterSpecApplyConfiguration) WithBootstrap(value *BootstrapSpecApplyConfiguration) *MySQLClusterSpecApplyConfiguration {
+	b.Bootstrap = value
+	return b
+}
+
+// WithPodTemplate sets the PodTemplate field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the PodTemplate field is set to the value of the last call.
+func (b *MySQLClusterSpecApplyConfiguration) WithPodTemplate(value *PodTemplateSpecApplyConfiguration) *MySQLClusterSpecApplyConfiguration {
+	b.PodTemplate = value
+	return b
+}
+
+// WithPlacement sets the Placement field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Placement field is set to the value of the last call.
+func (b *MySQLClusterSpecApplyConfiguration) WithPlacement(value *PlacementSpecApplyConfiguration) *MySQLClusterSpecApplyConfiguration {
+	b.Placement = value
+	return b
+}
+
+// WithDeletionPolicy sets the DeletionPolicy field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the DeletionPolicy field is set to the value of the last call.
+func (b *MySQLClusterSpecApplyConfiguration) WithDeletionPolicy(value apiv1.DeletionPolicy) *MySQLClusterSpecApplyConfiguration {
+	b.DeletionPolicy = &value
 	return b
 }

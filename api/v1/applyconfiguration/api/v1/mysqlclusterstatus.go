@@ -11,9 +11,26 @@ import (
 // MySQLClusterStatusApplyConfiguration represents a declarative configuration of the MySQLClusterStatus type for use
 // with apply.
 //
-// MySQLClusterStatus is what the operator observed.
+// MySQLClusterStatus is what the operator observed and decided.
 type MySQLClusterStatusApplyConfiguration struct {
-	// conditions say how the cluster is.
+	// observedGeneration is the generation of the spec this status speaks of.
+	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
+	// phase is a summary of the conditions for people: Pending, Initializing, Running, Degraded, Unavailable or
+	// Deleting. Nothing decides from it.
+	Phase *string `json:"phase,omitempty"`
+	// replicas is the number of instances that exist (for /scale).
+	Replicas *int32 `json:"replicas,omitempty"`
+	// readyReplicas is the number of instances that are Ready.
+	ReadyReplicas *int32 `json:"readyReplicas,omitempty"`
+	// selector selects the instances' pods (for /scale).
+	Selector *string `json:"selector,omitempty"`
+	// primary is a copy of ha.primary for people.
+	Primary *string `json:"primary,omitempty"`
+	// instances is what each instance says of itself, in order of their numbers.
+	Instances []InstanceStatusApplyConfiguration `json:"instances,omitempty"`
+	// ha is the one thing high-availability decisions are made from. It is written by compare-and-swap only.
+	HA *HAStatusApplyConfiguration `json:"ha,omitempty"`
+	// conditions of the cluster; their contracts are the comments of the ConditionType constants.
 	Conditions []metav1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 }
 
@@ -21,6 +38,75 @@ type MySQLClusterStatusApplyConfiguration struct {
 // apply.
 func MySQLClusterStatus() *MySQLClusterStatusApplyConfiguration {
 	return &MySQLClusterStatusApplyConfiguration{}
+}
+
+// WithObservedGeneration sets the ObservedGeneration field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the ObservedGeneration field is set to the value of the last call.
+func (b *MySQLClusterStatusApplyConfiguration) WithObservedGeneration(value int64) *MySQLClusterStatusApplyConfiguration {
+	b.ObservedGeneration = &value
+	return b
+}
+
+// WithPhase sets the Phase field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Phase field is set to the value of the last call.
+func (b *MySQLClusterStatusApplyConfiguration) WithPhase(value string) *MySQLClusterStatusApplyConfiguration {
+	b.Phase = &value
+	return b
+}
+
+// WithReplicas sets the Replicas field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Replicas field is set to the value of the last call.
+func (b *MySQLClusterStatusApplyConfiguration) WithReplicas(value int32) *MySQLClusterStatusApplyConfiguration {
+	b.Replicas = &value
+	return b
+}
+
+// WithReadyReplicas sets the ReadyReplicas field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the ReadyReplicas field is set to the value of the last call.
+func (b *MySQLClusterStatusApplyConfiguration) WithReadyReplicas(value int32) *MySQLClusterStatusApplyConfiguration {
+	b.ReadyReplicas = &value
+	return b
+}
+
+// WithSelector sets the Selector field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Selector field is set to the value of the last call.
+func (b *MySQLClusterStatusApplyConfiguration) WithSelector(value string) *MySQLClusterStatusApplyConfiguration {
+	b.Selector = &value
+	return b
+}
+
+// WithPrimary sets the Primary field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Primary field is set to the value of the last call.
+func (b *MySQLClusterStatusApplyConfiguration) WithPrimary(value string) *MySQLClusterStatusApplyConfiguration {
+	b.Primary = &value
+	return b
+}
+
+// WithInstances adds the given value to the Instances field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Instances field.
+func (b *MySQLClusterStatusApplyConfiguration) WithInstances(values ...*InstanceStatusApplyConfiguration) *MySQLClusterStatusApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithInstances")
+		}
+		b.Instances = append(b.Instances, *values[i])
+	}
+	return b
+}
+
+// WithHA sets the HA field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the HA field is set to the value of the last call.
+func (b *MySQLClusterStatusApplyConfiguration) WithHA(value *HAStatusApplyConfiguration) *MySQLClusterStatusApplyConfiguration {
+	b.HA = value
+	return b
 }
 
 // WithConditions adds the given value to the Conditions field in the declarative configuration
