@@ -49,7 +49,7 @@ func main() {
 // runKubectl follows kubectl's own main: verbosity is read before the command is made, because plugins and .kuberc are
 // handled while it is being made.
 func runKubectl() {
-	_ = logs.GlogSetter(kubectl.GetLogVerbosity(os.Args)) // A wrong -v is reported by the command itself.
+	_, _ = logs.GlogSetter(kubectl.GetLogVerbosity(os.Args)) // A wrong -v is reported by the command itself.
 	if err := cli.RunNoErrOutput(kubectl.NewDefaultKubectlCommand()); err != nil {
 		kubectlutil.CheckErr(err)
 	}

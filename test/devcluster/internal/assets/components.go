@@ -29,6 +29,25 @@ func components() []component {
 			programs: map[string]string{"etcd": "go.etcd.io/etcd/server/v3"},
 			envtest:  true,
 		},
+		{
+			name:    "containerd",
+			tags:    "no_btrfs no_zfs no_devmapper",
+			ldflags: " -X github.com/containerd/containerd/v2/version.Version=v2.4.2",
+			programs: map[string]string{
+				"containerd":              "github.com/containerd/containerd/v2/cmd/containerd",
+				"containerd-shim-runc-v2": "github.com/containerd/containerd/v2/cmd/containerd-shim-runc-v2",
+				"ctr":                     "github.com/containerd/containerd/v2/cmd/ctr",
+			},
+		},
+		{
+			name: "addons",
+			programs: map[string]string{
+				"coredns":         "./coredns",
+				"csi-provisioner": "github.com/kubernetes-csi/external-provisioner/v5/cmd/csi-provisioner",
+				"csi-resizer":     "github.com/kubernetes-csi/external-resizer/v2/cmd/csi-resizer",
+				"metrics-server":  "sigs.k8s.io/metrics-server/cmd/metrics-server",
+			},
+		},
 	}
 }
 
