@@ -33,7 +33,6 @@ type Cluster struct {
 	Name  string
 	Slot  int
 	State string // folder that survives `down`
-	Run   string // folder for sockets, emptied by `down`
 }
 
 // CheckName refuses names that would not fit in paths, cgroups and kubeconfig contexts.
@@ -128,15 +127,16 @@ func (c Cluster) Cgroup(machine string) string { return filepath.Join(c.CgroupPa
 // CgroupParent holds the cgroups of all nodes.
 func (c Cluster) CgroupParent() string { return "/keelson-devcluster-" + c.Name }
 
-// Path is a path below the folder that survives `down`.
+// Path is a path below the cluster's folder.
 func (c Cluster) Path(parts ...string) string {
 	return filepath.Join(append([]string{c.State}, parts...)...)
 }
 
-// Socket is a path below the folder that `down` empties.
-func (c Cluster) Socket(parts ...string) string {
-	return filepath.Join(append([]string{c.Run}, parts...)...)
-}
+// Volumes is the folder with the content of every volume.
+func (c Cluster) Volumes() string { return c.Path("volumes") }
+
+// Logs is the folder with the logs of a machine's programs.
+func (c Cluster) Logs(machine string) string { return c.Path("log", machine) }
 
 // Kubeconfig is the administrator's kubeconfig.
 func (c Cluster) Kubeconfig() string { return c.Path("kubeconfig") }

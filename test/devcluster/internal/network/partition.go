@@ -82,6 +82,12 @@ func Heal(ctx context.Context, pid int) error {
 	return iptables(ctx, pid, healing(saved))
 }
 
+// IsCut tells whether the machine whose first process is pid has a cut.
+func IsCut(ctx context.Context, pid int) bool {
+	saved, err := command.Output(ctx, "nsenter", "--net=/proc/"+strconv.Itoa(pid)+"/ns/net", "iptables-save")
+	return err == nil && len(healing(saved)) > 0
+}
+
 // rules are the iptables arguments that make a cut.
 func rules(cut Cut) [][]string {
 	var lines [][]string

@@ -12,7 +12,14 @@ import (
 type Config struct {
 	Hostname string
 	LogDir   string
+	Binds    []Bind
 	Services []Service
+}
+
+// Bind makes a folder of the machine's own appear at an ordinary place of the file system.
+type Bind struct {
+	Source string
+	Target string // must exist
 }
 
 // Service is one program that a machine runs.

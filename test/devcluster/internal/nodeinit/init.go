@@ -64,6 +64,15 @@ func prepare(config Config) error {
 	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
 		return fmt.Errorf("mount /proc: %w", err)
 	}
+	// Sockets and locks below /run belong to one machine and do not survive its death.
+	if err := unix.Mount("tmpfs", "/run", "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=755"); err != nil {
+		return fmt.Errorf("mount /run: %w", err)
+	}
+	for _, bind := range config.Binds {
+		if err := unix.Mount(bind.Source, bind.Target, "", unix.MS_BIND, ""); err != nil {
+			return fmt.Errorf("bind %s: %w", bind.Target, err)
+		}
+	}
 	if err := unix.Sethostname([]byte(config.Hostname)); err != nil {
 		return fmt.Errorf("set host name: %w", err)
 	}
