@@ -7,7 +7,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"database/sql"
-	"fmt"
 	"strings"
 	"time"
 
@@ -105,4 +104,3 @@ func (w *world) admin(name string) *session {
 	return &session{w: w, db: db}
 }
 
-var _ = fmt.Sprint
