@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/keelson-dev/mysql-operator/internal/wire"
+	"github.com/keelson-dev/mysql-operator/internal/gtid"
 )
 
 // ledger is a client that writes rows one after the other and remembers each that was acknowledged.
@@ -28,10 +28,12 @@ func (w *world) write() *ledger {
 	w.t.Helper()
 	c := w.connect(w.ha.primary)
 	c.exec("CREATE TABLE IF NOT EXISTS ledger (id INT PRIMARY KEY)")
+	first, err := strconv.Atoi(c.query("SELECT COALESCE(MAX(id), 0) + 1 FROM ledger"))
+	w.must(err)
 	l := &ledger{w: w, stop: make(chan struct{})}
 	l.stopped.Go(func() {
 		last := time.Now()
-		for id := 1; ; id++ {
+		for id := first; ; id++ {
 			select {
 			case <-l.stop:
 				return
@@ -107,26 +109,17 @@ func (w *world) eventually(what string, cond func() bool) {
 	}
 }
 
-// equal waits until all members have the same set, and compares the ledger's table.
+// equal waits until all members have executed what the primary has now, and compares the data: equal sets must mean
+// equal data (I10).
 func (w *world) equal() {
 	w.t.Helper()
-	var want string
-	for _, name := range w.ha.inSync {
-		if name == w.ha.primary {
-			continue
-		}
-		w.await(name, "its set equals the primary's", func(s *wire.Snapshot) bool {
-			p := w.snapshot(w.ha.primary)
-			return p != nil && set(s.GetGtid().GetExecuted()).Equal(set(p.GetGtid().GetExecuted()))
-		})
-	}
-	for _, name := range w.ha.inSync {
-		got := w.admin(name).query("CHECKSUM TABLE " + database + ".ledger")
-		if want == "" {
-			want = got
-		}
-		if got != want {
-			w.t.Errorf("%s has checksum %s, want %s: equal sets, different data", name, got, want)
+	executed := func(name string) gtid.Set { return set(w.admin(name).query("SELECT @@GLOBAL.gtid_executed")) }
+	want := executed(w.ha.primary)
+	sum := w.admin(w.ha.primary).query("CHECKSUM TABLE " + database + ".ledger")
+	for _, name := range without(w.ha.inSync, w.ha.primary) {
+		w.eventually(name+" has executed what the primary has", func() bool { return executed(name).Equal(want) })
+		if got := w.admin(name).query("CHECKSUM TABLE " + database + ".ledger"); got != sum {
+			w.t.Errorf("%s has checksum %s, want %s: equal sets, different data", name, got, sum)
 		}
 	}
 }
