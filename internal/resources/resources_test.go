@@ -95,7 +95,7 @@ func TestObjectsOfACluster(t *testing.T) {
 				objects = append(objects, service)
 			}
 			objects = append(objects, PodDisruptionBudget(in), ServiceAccount(in), NetworkPolicy(in), PodMonitor(in).Object)
-			golden(t, name, objects...)
+			compareGolden(t, name, objects...)
 		})
 	}
 }
