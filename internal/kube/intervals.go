@@ -18,6 +18,8 @@ const (
 	// OrderTimeout bounds one order to one instance. An instance answers once the order is stored, which is one
 	// fsync: seconds only on a dying disk.
 	OrderTimeout = 5 * time.Second
+	// OrderRetryInterval is the wait before an order that had no effect is decided on again.
+	OrderRetryInterval = time.Second
 	// DeletionInterval is how often a deletion that waits for pods looks again; their own events come sooner.
 	DeletionInterval = 10 * time.Second
 	// VolumeInterval is how often a volume that grows is looked at; its own events come sooner.
