@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -91,6 +92,32 @@ func (s *Server) await(t *testing.T) {
 			return
 		}
 	}
+}
+
+// Client runs SQL with the options of the mysql client, which say where to and as whom, and returns what it prints, on
+// both streams.
+func (s *Server) Client(t *testing.T, sql string, options ...string) (string, error) {
+	t.Helper()
+	args := append([]string{"--no-defaults", "--batch", "--raw", "--skip-column-names"}, options...)
+	cmd := exec.CommandContext(t.Context(), filepath.Join(s.bin, "mysql"), args...) //nolint:gosec // a test's own mysql
+	cmd.Stdin = strings.NewReader(sql)
+	out, err := cmd.CombinedOutput()
+	return strings.TrimSuffix(string(out), "\n"), err
+}
+
+// FreePort returns a TCP port of loopback that nobody uses at the moment.
+func FreePort(t *testing.T) int {
+	t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	addr, ok := listener.Addr().(*net.TCPAddr)
+	if !ok {
+		t.Fatalf("listener has address %v", listener.Addr())
+	}
+	return addr.Port
 }
 
 // Query runs SQL as root@localhost and returns what the client prints: rows as lines, columns parted by tabs.
