@@ -31,6 +31,11 @@ func (r *Reconciler) act(ctx context.Context, s *scope) kube.Outcome {
 	d := s.found.decision
 	log := logr.FromContextOrDiscard(ctx)
 	log.V(1).Info("Decided", naming.LogReason, d.Reason, naming.LogFacts, d.Because, "orders", len(d.Orders), "stores", d.Persist != nil)
+	if err := planner.Check(s.view, d); err != nil {
+		// A bug of ours: doing nothing is the only safe answer, and a person must know.
+		s.found.failed = append(s.found.failed, fmt.Sprintf("decision %s breaks an invariant: %v", d.Reason, err))
+		return kube.Stop(fmt.Errorf("check decision %s: %w", d.Reason, err), mysqlv1.Reason(d.Reason))
+	}
 	var out kube.Outcome
 	switch {
 	case d.Persist != nil:

@@ -3,6 +3,11 @@
 package mysqlcluster
 
 import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/uuid"
 
@@ -44,6 +49,8 @@ func viewInstance(s *scope, name string) planner.Instance {
 		Pod:      pod != nil,
 		Deleting: pod != nil && pod.DeletionTimestamp != nil,
 		Obstacle: findObstacle(pod).text,
+		// Only a claim that has never been bound is Pending: one whose volume was lost is Lost.
+		Unbound: s.claims[name] != nil && s.claims[name].Status.Phase == corev1.ClaimPending,
 	}
 	if said := s.said[name]; pod != nil && said.Snapshot != nil {
 		out.Report = planner.Of(toReport(said.Snapshot))
@@ -71,7 +78,7 @@ func toReport(s *wire.Snapshot) planner.Report {
 		r.GTID = planner.Of(g)
 	}
 	if server := s.GetServer(); server != nil {
-		r.Server = toServer(server)
+		r.Server = toServer(s.GetInstance(), server)
 	}
 	return r
 }
@@ -158,7 +165,7 @@ func toGTIDs(g *wire.GTIDs) (planner.GTIDs, bool) {
 	return out, true
 }
 
-func toServer(s *wire.Server) planner.Known[planner.Server] {
+func toServer(instance string, s *wire.Server) planner.Known[planner.Server] {
 	barrier, err := gtid.Parse(s.GetBarrier())
 	if err != nil {
 		return planner.Known[planner.Server]{}
@@ -178,8 +185,28 @@ func toServer(s *wire.Server) planner.Known[planner.Server] {
 		ApplierError:      s.GetApplierError(),
 		ReceiverError:     s.GetReceiverError(),
 		NeedsClone:        s.GetNeedsClone(),
+		Followers:         toFollowers(instance, s.GetDumpAccounts()),
+		ReceiverDown:      time.Duration(s.GetReceiverDownMilliseconds()) * time.Millisecond,
 	})
 }
+
+// toFollowers returns the instances whose own accounts have a dump thread on an instance. Its name tells the
+// cluster's; the shared account of those that catch up tells nobody's.
+func toFollowers(instance string, accounts []string) []string {
+	cluster := instance[:max(0, strings.LastIndexByte(instance, '-'))]
+	var out []string
+	for _, account := range accounts {
+		rest, ok := strings.CutPrefix(account, accountPrefix)
+		if n, err := strconv.Atoi(rest); ok && err == nil && naming.AccountReplication(n) == account {
+			out = append(out, naming.Instance(cluster, n))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// accountPrefix is what the accounts of naming.AccountReplication begin with; a test compares.
+const accountPrefix = naming.AccountPrefix + "repl_"
 
 // haToPlanner maps the stored state.
 func haToPlanner(ha mysqlv1.HAStatus) planner.HA {
