@@ -62,11 +62,12 @@ func claim(cluster *mysqlv1.MySQLCluster, size resource.Quantity) *corev1ac.Pers
 		WithResources(corev1ac.VolumeResourceRequirements().
 			WithRequests(corev1.ResourceList{corev1.ResourceStorage: size}))
 	spec.StorageClassName = cluster.Spec.Storage.StorageClassName
+	// The API server fills in the status of a template too, and the list of templates is compared as a whole.
+	status := corev1ac.PersistentVolumeClaimStatus().WithPhase(corev1.ClaimPending)
 	template := &corev1ac.PersistentVolumeClaimApplyConfiguration{}
 	return template.
-		WithKind("PersistentVolumeClaim").
-		WithAPIVersion("v1").
 		WithName(naming.VolumeData).
 		WithLabels(Labels(cluster)).
-		WithSpec(spec)
+		WithSpec(spec).
+		WithStatus(status)
 }

@@ -49,9 +49,9 @@ func (r *Reconciler) act(ctx context.Context, s *scope) kube.Outcome {
 	return out
 }
 
-// persist stores the state decided on. The change of status.ha wakes the next reconcile, which sends the orders.
-//
 // +kubebuilder:rbac:groups=mysql.keelson.dev,resources=mysqlclusters/status,verbs=patch;update
+
+// persist stores the state decided on. The change of status.ha wakes the next reconcile, which sends the orders.
 func (r *Reconciler) persist(ctx context.Context, s *scope) kube.Outcome {
 	d := s.found.decision
 	before := s.ha()

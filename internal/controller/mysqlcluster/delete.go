@@ -19,13 +19,13 @@ import (
 	"github.com/keelson-dev/mysql-operator/internal/resources"
 )
 
-// finalize ends a cluster: the pods stop first, so that nobody writes to a volume that is deleted or handed to a new
-// cluster of the same name; then volumes and the Secrets that belong to them go, if deletionPolicy says so. All else
-// has an owner reference and goes with the MySQLCluster.
-//
 // +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=delete;get;list;watch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=delete;get;list;watch
 // +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=delete;get;list;watch
+
+// finalize ends a cluster: the pods stop first, so that nobody writes to a volume that is deleted or handed to a new
+// cluster of the same name; then volumes and the Secrets that belong to them go, if deletionPolicy says so. All else
+// has an owner reference and goes with the MySQLCluster.
 func (r *Reconciler) finalize(ctx context.Context, s *scope) kube.Outcome {
 	if s.set != nil && s.set.DeletionTimestamp == nil {
 		if _, err := kube.DeleteExact(ctx, r.Client, s.set, client.PropagationPolicy("Background")); err != nil {

@@ -18,10 +18,10 @@ import (
 // lagLimit is how far a replica may be behind and still serve reads through -ro.
 const lagLimit = 10 * time.Second
 
+// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;patch;watch
+
 // reconcileLabels moves the traffic: the Services select by these labels. Labels are taken away before any is given,
 // so that two pods are never both the primary's.
-//
-// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;patch;watch
 func (r *Reconciler) reconcileLabels(ctx context.Context, s *scope) kube.Outcome {
 	wanted := map[string]map[string]string{}
 	for name, pod := range s.pods {

@@ -18,10 +18,10 @@ import (
 	"github.com/keelson-dev/mysql-operator/internal/validation"
 )
 
-// load reads the cluster and guards it with the finalizer. The scope is nil when there is nothing to do.
-//
 // +kubebuilder:rbac:groups=mysql.keelson.dev,resources=mysqlclusters,verbs=get;list;patch;watch
 // +kubebuilder:rbac:groups=mysql.keelson.dev,resources=mysqlclusters/finalizers,verbs=update
+
+// load reads the cluster and guards it with the finalizer. The scope is nil when there is nothing to do.
 func (r *Reconciler) load(ctx context.Context, request ctrl.Request) (*scope, error) {
 	cluster := &mysqlv1.MySQLCluster{}
 	switch err := r.Client.Get(ctx, request.NamespacedName, cluster); {

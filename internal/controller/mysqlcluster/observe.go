@@ -17,11 +17,11 @@ import (
 	"github.com/keelson-dev/mysql-operator/internal/resources"
 )
 
-// observe reads the objects of the cluster.
-//
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get;list;watch
 // +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get;list;watch
+
+// observe reads the objects of the cluster.
 func (r *Reconciler) observe(ctx context.Context, s *scope) error {
 	set := &appsv1.StatefulSet{}
 	key := types.NamespacedName{Namespace: s.cluster.Namespace, Name: naming.StatefulSet(s.cluster.Name)}

@@ -18,9 +18,9 @@ import (
 	"github.com/keelson-dev/mysql-operator/internal/resources"
 )
 
-// reconcileConfig writes the ConfigMap with the MySQL settings.
-//
 // +kubebuilder:rbac:groups="",resources=configmaps,verbs=create;get;list;patch;watch
+
+// reconcileConfig writes the ConfigMap with the MySQL settings.
 func (r *Reconciler) reconcileConfig(ctx context.Context, s *scope) kube.Outcome {
 	want, err := resources.ConfigMap(s.in)
 	if err != nil {
@@ -30,9 +30,9 @@ func (r *Reconciler) reconcileConfig(ctx context.Context, s *scope) kube.Outcome
 	return kube.From(err)
 }
 
-// reconcileServices writes the Services.
-//
 // +kubebuilder:rbac:groups="",resources=services,verbs=create;get;list;patch;watch
+
+// reconcileServices writes the Services.
 func (r *Reconciler) reconcileServices(ctx context.Context, s *scope) kube.Outcome {
 	var failed error
 	for _, want := range resources.Services(s.in) {
@@ -42,11 +42,11 @@ func (r *Reconciler) reconcileServices(ctx context.Context, s *scope) kube.Outco
 	return kube.From(failed)
 }
 
-// reconcilePolicies writes what limits the pods: the identity they run as, who may reach them, how many may be evicted.
-//
 // +kubebuilder:rbac:groups="",resources=serviceaccounts,verbs=create;get;list;patch;watch
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies,verbs=create;get;list;patch;watch
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=create;get;list;patch;watch
+
+// reconcilePolicies writes what limits the pods: the identity they run as, who may reach them, how many may be evicted.
 func (r *Reconciler) reconcilePolicies(ctx context.Context, s *scope) kube.Outcome {
 	_, _, account := kube.Apply(ctx, r.Client, naming.OwnerCluster, kube.ServiceAccounts(), resources.ServiceAccount(s.in))
 	_, _, policy := kube.Apply(ctx, r.Client, naming.OwnerCluster, kube.NetworkPolicies(), resources.NetworkPolicy(s.in))
@@ -54,10 +54,10 @@ func (r *Reconciler) reconcilePolicies(ctx context.Context, s *scope) kube.Outco
 	return kube.From(errors.Join(account, policy, budget))
 }
 
+// +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=create;delete;get;list;patch;watch
+
 // reconcileStatefulSet writes the StatefulSet. The size of the volumes it makes cannot be changed in place, so it is
 // then deleted without its pods, and made anew around them by the next reconcile.
-//
-// +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=create;delete;get;list;patch;watch
 func (r *Reconciler) reconcileStatefulSet(ctx context.Context, s *scope) kube.Outcome {
 	if s.set != nil && s.set.DeletionTimestamp != nil {
 		return kube.Wait(kube.VolumeInterval, mysqlv1.ReasonStorageGrowing)
@@ -81,9 +81,9 @@ func (r *Reconciler) reconcileStatefulSet(ctx context.Context, s *scope) kube.Ou
 	return kube.From(err)
 }
 
-// reconcileMonitoring writes the PodMonitor where the API has that kind.
-//
 // +kubebuilder:rbac:groups=monitoring.coreos.com,resources=podmonitors,verbs=create;get;list;patch;watch
+
+// reconcileMonitoring writes the PodMonitor where the API has that kind.
 func (r *Reconciler) reconcileMonitoring(ctx context.Context, s *scope) kube.Outcome {
 	if !r.Monitoring() {
 		return kube.Done()

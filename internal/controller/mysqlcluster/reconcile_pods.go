@@ -15,11 +15,11 @@ import (
 	"github.com/keelson-dev/mysql-operator/internal/naming"
 )
 
+// +kubebuilder:rbac:groups="",resources=pods,verbs=delete;get;list;watch
+
 // reconcilePods starts pods anew that were never Ready and have an older template, one at a time: it is how a
 // corrected spec heals a pod that could not start. All others keep what they run with until they are restarted
 // (condition UpToDate, RestartPending); a later release restarts them in order.
-//
-// +kubebuilder:rbac:groups="",resources=pods,verbs=delete;get;list;watch
 func (r *Reconciler) reconcilePods(ctx context.Context, s *scope) kube.Outcome {
 	if !s.mayChange() {
 		return kube.Done()

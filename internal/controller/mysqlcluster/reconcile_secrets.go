@@ -77,10 +77,10 @@ func (r *Reconciler) keepSecret(ctx context.Context, s *scope, name string, keys
 	return kept, err
 }
 
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=create;get;list;patch;watch
+
 // findSecret returns a Secret; one without a name when there is none. When the cache does not have it the API server
 // is asked: the cache holds only what has our label, and a Secret that merely lost it must not be overwritten.
-//
-// +kubebuilder:rbac:groups="",resources=secrets,verbs=create;get;list;patch;watch
 func (r *Reconciler) findSecret(ctx context.Context, s *scope, name string) (*corev1.Secret, error) {
 	secret := &corev1.Secret{}
 	key := types.NamespacedName{Namespace: s.cluster.Namespace, Name: name}

@@ -20,11 +20,11 @@ import (
 	"github.com/keelson-dev/mysql-operator/internal/naming"
 )
 
-// reconcileStorage asks for larger volumes where the spec does and the StorageClass allows it. A volume that is
-// larger than asked for, say one that was kept from before, stays so.
-//
 // +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get;list;patch;watch
 // +kubebuilder:rbac:groups=storage.k8s.io,resources=storageclasses,verbs=get
+
+// reconcileStorage asks for larger volumes where the spec does and the StorageClass allows it. A volume that is
+// larger than asked for, say one that was kept from before, stays so.
 func (r *Reconciler) reconcileStorage(ctx context.Context, s *scope) kube.Outcome {
 	var failed error
 	for _, name := range s.names() {

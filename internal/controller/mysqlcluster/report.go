@@ -20,9 +20,9 @@ import (
 	"github.com/keelson-dev/mysql-operator/internal/naming"
 )
 
-// report writes the status if it changed, and then, not before, tells the events and metrics.
-//
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+
+// report writes the status if it changed, and then, not before, tells the events and metrics.
 func (r *Reconciler) report(ctx context.Context, s *scope) kube.Outcome {
 	if s.pods == nil || s.found.deleting == gone {
 		return kube.Done() // nothing could be observed, or there is nothing left to report to

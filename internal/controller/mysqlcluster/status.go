@@ -199,4 +199,3 @@ func sameStatus(a, b mysqlv1.MySQLClusterStatus) bool {
 	}
 	return equalStatus(a, b)
 }
-
