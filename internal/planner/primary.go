@@ -102,15 +102,21 @@ func listed(primary Report, m Member) bool {
 }
 
 // holdsBarrier tells that the replica acknowledges to this primary now, and has received everything that could have
-// been acknowledged before the primary's list took effect.
+// been acknowledged before the primary's list took effect. Nothing that lost counts against a member may be so: a
+// replica that is being stopped would leave the set and join it again, for ever.
 func holdsBarrier(primary Report, i Instance) bool {
 	r, live := i.live()
 	s, running := r.Server.Get()
 	m, ok := r.Marker.Get()
-	if !live || !running || !ok || !m.Acking || !s.ReplicaStatus || !s.ReceiverConnected || !r.Intact {
+	if !live || !running || !ok || !m.Acking || !s.ReplicaStatus || !s.ReceiverConnected || !r.fit() || broken(i) {
 		return false
 	}
 	return received(primary, i)
+}
+
+// fit tells that an instance runs, is not about to stop, and lacks nothing it may have acknowledged.
+func (r Report) fit() bool {
+	return r.State == StateRunning && !r.StopRequested && r.Intact
 }
 
 // received tells that the instance has received the primary's barrier. A GTID that left the primary's owned set

@@ -280,7 +280,7 @@ func walk(seed uint64) error {
 		}
 	}
 	for _, i := range w.Instances {
-		i.Cut, i.Unlinked = false, false
+		i.Cut, i.Unlinked, i.Stopping = false, false, false
 	}
 	d, err := w.Converge(200)
 	if err != nil {
@@ -317,7 +317,13 @@ func disturb(rng *rand.Rand, w *plannertest.World) string {
 	case k == 3:
 		i.Unlinked = !i.Unlinked
 		return fmt.Sprintf("unlink %s %t", i.Name, i.Unlinked)
-	case k < 12:
+	case k == 4:
+		i.Stopping = !i.Stopping
+		return fmt.Sprintf("stopping %s %t", i.Name, i.Stopping)
+	case k == 5 && i.Name != w.HA.Primary && w.Spec.MinInSync < len(w.Instances):
+		i.NeedsClone = true
+		return "purged what " + i.Name + " lacks"
+	case k < 13:
 		w.Commit()
 		return "commit"
 	}
@@ -334,4 +340,167 @@ func mayWipe(w *plannertest.World, not *plannertest.Instance) bool {
 		}
 	}
 	return intact > 0
+}
+
+// The last primary is preferred as the seed, but not when another member holds more: it was deposed without hearing of it.
+func TestAdoptionTakesTheMemberThatHasEverything(t *testing.T) {
+	w := healthy(t, 3, 2)
+	w.Commit()
+	mustBecome(t, w, planner.ReasonHealthy)
+	more := gtid.MustParse("00000000-0000-0000-0000-000000000009:1-3")
+	w.HA = planner.HA{}
+	for _, i := range w.Instances {
+		i.Kill()
+	}
+	w.Get("c-1").Received = w.Get("c-1").Received.Union(more)
+	if _, err := w.Plan(); err != nil {
+		t.Fatal(err)
+	}
+	if w.HA.Primary != "c-1" {
+		t.Errorf("primary = %s, want c-1", w.HA.Primary)
+	}
+}
+
+func TestAdoptionRefusesHistoriesThatDiverged(t *testing.T) {
+	w := healthy(t, 3, 2)
+	w.HA = planner.HA{}
+	for n, i := range w.Instances {
+		i.Kill()
+		i.Executed = i.Executed.Union(gtid.MustParse(fmt.Sprintf("00000000-0000-0000-0000-00000000000%d:1", n+5)))
+	}
+	d := mustBecome(t, w, planner.ReasonAdoptRefused)
+	if len(d.Because) != 4 {
+		t.Errorf("facts = %q", d.Because)
+	}
+}
+
+// ha-rules A5b: a replica acknowledges before its relay log is synced, so after a reset of its node it may lack what
+// it acknowledged. It is no seed, and it leaves the set until it has caught up.
+func TestAResetNodeIsNeitherSeedNorMember(t *testing.T) {
+	w := healthy(t, 3, 2)
+	w.HA = planner.HA{}
+	for _, i := range w.Instances {
+		i.Kill()
+	}
+	w.Get("c-0").Wipe()
+	w.Get("c-1").Intact = false
+	d := mustBecome(t, w, planner.ReasonAdoptRefused)
+	if len(d.Because) != 3 {
+		t.Errorf("facts = %q", d.Because)
+	}
+}
+
+func TestAnEmptyVolumeThatWasNeverBoundBlocksNothing(t *testing.T) {
+	v := plannertest.New(3, 2).View()
+	v.Instances[2].Unbound = true
+	v.Instances[2].Report = planner.Known[planner.Report]{}
+	if d := planner.Plan(v); d.Reason != planner.ReasonBootstrapping || d.Persist == nil {
+		t.Errorf("decision = %+v", d)
+	}
+	v.Instances[2].Unbound = false
+	if d := planner.Plan(v); d.Reason != planner.ReasonBootstrapWaiting {
+		t.Errorf("decision = %+v", d)
+	}
+}
+
+// A claim kept from a larger cluster may hold the newest data, and no pod can say so.
+func TestAKeptClaimBeyondReplicasBlocksWithWhatToDo(t *testing.T) {
+	w := plannertest.New(4, 2)
+	w.Spec.Replicas = 3
+	w.Get("c-3").Pod = false
+	d := mustBecome(t, w, planner.ReasonBootstrapWaiting)
+	want := []string{"the volume claim of c-3 exists, and no pod can say whether it holds data: raise replicas to 4, or delete the claim"}
+	if diff := cmp.Diff(want, d.Because); diff != "" {
+		t.Errorf("facts mismatch (-want +got):\n%s", diff)
+	}
+}
+
+// Every instance's data is gone except what has never been told anything: the cluster is that one instance.
+func TestDeathBetweenInitializeAndTheFirstOrderIsAdopted(t *testing.T) {
+	w := plannertest.New(3, 2)
+	for w.Get("c-0").Marker == nil || !w.Get("c-0").Marker.Initialized {
+		if _, err := w.Plan(); err != nil {
+			t.Fatal(err)
+		}
+		w.Act(w.Get("c-0"))
+	}
+	w.HA = planner.HA{}
+	mustBecome(t, w, planner.ReasonHealthy)
+	if w.HA.Epoch != 2 || w.HA.Primary != "c-0" {
+		t.Errorf("ha = %+v", w.HA)
+	}
+}
+
+// A replica whose source purged what it lacks can never catch up; its data is given up in writing, then replaced.
+func TestABrokenReplicaIsGivenUpInWritingAndClonedAgain(t *testing.T) {
+	w := healthy(t, 3, 2)
+	old := w.Get("c-2").Marker.Incarnation
+	w.Get("c-2").NeedsClone = true
+	mustBecome(t, w, planner.ReasonHealthy)
+	if now := w.Get("c-2").Marker.Incarnation; now == old {
+		t.Error("the data was not replaced")
+	}
+	if len(w.HA.InSync) != 3 || w.HA.Reprovision != (planner.Member{}) || w.HA.Step != "" {
+		t.Errorf("ha = %+v", w.HA)
+	}
+}
+
+func TestAReplicaThatIsBeingStoppedIsLeftOutFirst(t *testing.T) {
+	w := healthy(t, 3, 2)
+	w.Get("c-1").Stopping = true
+	mustBecome(t, w, planner.ReasonJoiningReplica)
+	if diff := cmp.Diff([]string{"c-0", "c-2"}, names(w.HA.InSync)); diff != "" {
+		t.Errorf("in-sync mismatch (-want +got):\n%s", diff)
+	}
+	if w.Get("c-1").Marker.Acking {
+		t.Error("it still acknowledges, and so it never stops")
+	}
+}
+
+func TestEveryReasonIsListedOnce(t *testing.T) {
+	seen := map[planner.Reason]bool{}
+	for _, r := range planner.Reasons() {
+		if seen[r] {
+			t.Errorf("%s is listed twice", r)
+		}
+		seen[r] = true
+	}
+}
+
+func TestCheckRefuses(t *testing.T) {
+	base := healthy(t, 3, 2).View()
+	persist := func(change func(*planner.HA)) planner.Decision {
+		ha := base.HA.Clone()
+		change(&ha)
+		return planner.Decision{Persist: &ha}
+	}
+	primary := planner.Order{
+		Kind: planner.OrderSetRole, Instance: "c-0", Role: planner.RolePrimary, Members: base.HA.InSync, WaitFor: 2, Open: true,
+	}
+	fewer, shorter := primary, primary
+	fewer.WaitFor = 1
+	shorter.Members, shorter.WaitFor = base.HA.InSync[:2], 1
+	for name, d := range map[string]planner.Decision{
+		"persisting and ordering at once":     {Persist: &base.HA, Orders: []planner.Order{primary}},
+		"an epoch that falls":                 persist(func(h *planner.HA) { h.Epoch-- }),
+		"another primary in the same epoch":   persist(func(h *planner.HA) { h.Primary = "c-1" }),
+		"another cluster":                     persist(func(h *planner.HA) { h.ClusterUID = "x" }),
+		"forgetting the bootstrap":            persist(func(h *planner.HA) { h.Bootstrapped = false }),
+		"a set without its primary":           persist(func(h *planner.HA) { h.InSync = h.InSync[1:] }),
+		"two members less at once":            persist(func(h *planner.HA) { h.InSync = h.InSync[:1] }),
+		"a primary that waits for too few":    {Orders: []planner.Order{fewer}},
+		"a list without a member":             {Orders: []planner.Order{shorter}},
+		"initialising a bootstrapped cluster": {Orders: []planner.Order{{Kind: planner.OrderInitialize, Instance: "c-0"}}},
+		"cloning over a member":               {Orders: []planner.Order{{Kind: planner.OrderClone, Instance: "c-1", Donor: "c-2"}}},
+		"cloning over the primary":            {Orders: []planner.Order{{Kind: planner.OrderClone, Instance: "c-0", Donor: "c-2"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := planner.Check(base, d); err == nil {
+				t.Error("Check() accepted it")
+			}
+		})
+	}
+	if err := planner.Check(base, planner.Decision{Orders: []planner.Order{primary}}); err != nil {
+		t.Errorf("Check() of a good order = %v", err)
+	}
 }

@@ -390,4 +390,3 @@ func same(a, b *corev1.PodStatus) bool {
 	y, _ := json.Marshal([]any{b.PodIP, b.Phase, b.Conditions, b.ContainerStatuses})
 	return string(x) == string(y)
 }
-

@@ -25,7 +25,7 @@ func (w *World) Deliver(o planner.Order) {
 		again := i.Marker != nil && o.Reprovision != "" && i.Marker.Incarnation == o.Reprovision
 		if i.State == planner.StateEmpty || again {
 			i.die()
-			i.Marker, i.Executed, i.Received = nil, gtid.Set{}, gtid.Set{}
+			i.Marker, i.Executed, i.Received, i.NeedsClone = nil, gtid.Set{}, gtid.Set{}, false
 			i.State, i.cloneFrom, i.cloneStage = planner.StateCloning, o.Donor, 0
 		}
 	case planner.OrderSetRole:
@@ -184,7 +184,7 @@ func (w *World) actReplica(i *Instance) {
 	i.appliedE, i.appliedR = m.Epoch, m.Revision
 	source := w.Get(m.Source)
 	allowed := !m.Acking || slices.ContainsFunc(source.appliedMembers, i.is)
-	if source.State != planner.StateRunning || i.Unlinked || !allowed {
+	if source.State != planner.StateRunning || i.Unlinked || i.NeedsClone || !allowed {
 		i.sending = ""
 		return
 	}

@@ -35,6 +35,8 @@ type Instance struct {
 	// Unlinked: its receiver cannot reach any source.
 	Unlinked bool
 	Intact   bool
+	// NeedsClone: every source has purged what it lacks.
+	NeedsClone bool
 
 	State     planner.State
 	Marker    *planner.Marker
@@ -116,7 +118,8 @@ func (w *World) report(i *Instance) planner.Report {
 	}
 	if i.State == planner.StateRunning {
 		s := planner.Server{
-			StartID: strconv.Itoa(i.startID), Open: i.open, Barrier: i.barrier, WaitFor: i.appliedK,
+			NeedsClone: i.NeedsClone,
+			StartID:    strconv.Itoa(i.startID), Open: i.open, Barrier: i.barrier, WaitFor: i.appliedK,
 			ReplicaEnabled: i.acking, ReplicaStatus: i.acking && i.sending != "", ReceiverConnected: i.sending != "", ApplierRunning: true,
 		}
 		if i.sending == "" {
