@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/selection"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -64,7 +63,7 @@ func cacheOptions(namespaces []string) (cache.Options, error) {
 		return cache.Options{}, fmt.Errorf("select objects by label: %w", err)
 	}
 	out := cache.Options{
-		SyncPeriod: ptr.To(kube.ResyncInterval),
+		SyncPeriod: new(kube.ResyncInterval),
 		ByObject:   map[client.Object]cache.ByObject{},
 	}
 	for _, kind := range mysqlcluster.Watched() {
@@ -99,7 +98,7 @@ func newManager(options *operatorOptions) (ctrl.Manager, error) {
 		Cache:  cached,
 		// A reconcile that does not see what the one before it wrote would decide the same again.
 		Client: client.Options{Cache: &client.CacheOptions{
-			Unstructured: true, EnableReadYourWritesConsistency: ptr.To(true),
+			Unstructured: true, EnableReadYourWritesConsistency: new(true),
 		}},
 		Metrics:                options.metrics(),
 		HealthProbeBindAddress: options.probeAddress,

@@ -89,11 +89,11 @@ func (m *Operator) Reconciled(r Reconcile) {
 // Decided records a decision that was acted on.
 func (m *Operator) Decided(reason string) { m.decisions.WithLabelValues(reason).Inc() }
 
-// Ordered records an order and whether the instance accepted it.
-func (m *Operator) Ordered(kind string, accepted bool) {
-	result := "refused"
-	if accepted {
-		result = "accepted"
+// Ordered records an order, and what came of it: nil when the instance accepted it.
+func (m *Operator) Ordered(kind string, err error) {
+	result := "accepted"
+	if err != nil {
+		result = "refused"
 	}
 	m.orders.WithLabelValues(kind, result).Inc()
 }

@@ -41,7 +41,7 @@ func full() *mysqlv1.MySQLCluster {
 	c := minimal()
 	c.Spec.Image = "registry.example/mysql:9.7.4-own"
 	c.Spec.ImagePullSecrets = []corev1.LocalObjectReference{{Name: "pull"}}
-	c.Spec.Storage.StorageClassName = ptr.To("fast")
+	c.Spec.Storage.StorageClassName = new("fast")
 	c.Spec.Resources = corev1.ResourceRequirements{
 		Limits:   corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("2Gi")},
 		Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("500m"), corev1.ResourceMemory: resource.MustParse("2Gi")},

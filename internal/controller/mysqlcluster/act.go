@@ -135,7 +135,7 @@ func (r *Reconciler) order(ctx context.Context, s *scope) kube.Outcome {
 // ordered records the answer to an order. A refusal is not an error of ours: the instance knows better, and its
 // stream says what; an order that did not arrive is sent again.
 func (r *Reconciler) ordered(ctx context.Context, s *scope, o planner.Order, err error) kube.Outcome {
-	r.Metrics.Ordered(string(o.Kind), err == nil)
+	r.Metrics.Ordered(string(o.Kind), err)
 	log := logr.FromContextOrDiscard(ctx).WithValues(naming.LogInstance, o.Instance, naming.LogKind, o.Kind)
 	if err == nil {
 		log.Info("Sent order", naming.LogReason, s.found.decision.Reason, naming.LogEpoch, s.ha().Epoch, naming.LogRevision, s.ha().Revision)

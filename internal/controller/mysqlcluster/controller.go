@@ -99,12 +99,7 @@ func (r *Reconciler) run(ctx context.Context, s *scope) kube.Outcome {
 	if s.cluster.DeletionTimestamp != nil {
 		return r.finalize(inPhase(ctx, "delete"), s)
 	}
-	out := kube.Done()
-	if s.mayChange() {
-		out = r.runSteps(ctx, s, r.children())
-	} else {
-		out = r.findAuthority(ctx, s)
-	}
+	out := r.writeChildren(ctx, s)
 	if s.invalid != nil {
 		out = out.Merge(kube.Stop(s.invalid, mysqlv1.ReasonInvalidSpec))
 	}
@@ -117,6 +112,14 @@ func (r *Reconciler) run(ctx context.Context, s *scope) kube.Outcome {
 		return out
 	}
 	return out.Merge(r.act(inPhase(ctx, "act"), s)).Merge(r.runSteps(ctx, s, r.topology()))
+}
+
+// writeChildren writes the objects, or only reads what the steps after it need of them.
+func (r *Reconciler) writeChildren(ctx context.Context, s *scope) kube.Outcome {
+	if s.mayChange() {
+		return r.runSteps(ctx, s, r.children())
+	}
+	return r.findAuthority(ctx, s)
 }
 
 // mayChange tells whether the objects of the cluster may be written. A spec that cannot be carried out leaves them

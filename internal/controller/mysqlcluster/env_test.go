@@ -17,13 +17,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	kubeevents "k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
-	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -147,7 +147,7 @@ func (e *env) cluster(replicas int32) *mysqlv1.MySQLCluster {
 		Spec: mysqlv1.MySQLClusterSpec{
 			Replicas: &replicas,
 			Version:  "9.7.4",
-			Storage:  mysqlv1.StorageSpec{Size: resource.MustParse("1Gi"), StorageClassName: ptr.To("fast")},
+			Storage:  mysqlv1.StorageSpec{Size: resource.MustParse("1Gi"), StorageClassName: new("fast")},
 		},
 	}
 }
@@ -283,7 +283,10 @@ func (e *env) must(err error) {
 }
 
 func revisionOf(set *appsv1.StatefulSet) string {
-	text, _ := json.Marshal(set.Spec.Template)
+	text, err := json.Marshal(set.Spec.Template)
+	if err != nil {
+		panic(err) // Kubernetes' own types are always writable
+	}
 	sum := sha256.Sum256(text)
 	return set.Name + "-" + hex.EncodeToString(sum[:5])
 }
@@ -386,7 +389,7 @@ func (e *env) runPod(name string) bool {
 }
 
 func same(a, b *corev1.PodStatus) bool {
-	x, _ := json.Marshal([]any{a.PodIP, a.Phase, a.Conditions, a.ContainerStatuses})
-	y, _ := json.Marshal([]any{b.PodIP, b.Phase, b.Conditions, b.ContainerStatuses})
-	return string(x) == string(y)
+	return a.PodIP == b.PodIP && a.Phase == b.Phase &&
+		equality.Semantic.DeepEqual(a.Conditions, b.Conditions) &&
+		equality.Semantic.DeepEqual(a.ContainerStatuses, b.ContainerStatuses)
 }

@@ -73,11 +73,7 @@ func wantedLabels(s *scope, name string, pod *corev1.Pod) map[string]string {
 	ha := s.ha()
 	switch {
 	case said == nil:
-		keepLabel(labels, pod, naming.LabelRole)
-		keepLabel(labels, pod, naming.LabelTraffic)
-		if labels[naming.LabelRole] == naming.RolePrimary && (name != ha.Primary || !ha.Opened) {
-			labels[naming.LabelRole] = naming.RoleReplica
-		}
+		keepLabels(labels, pod, ha.Opened && name == ha.Primary)
 	case name == ha.Primary && ha.Opened && said.GetServer().GetOpen():
 		labels[naming.LabelRole] = naming.RolePrimary
 	case said.GetReady() || pod.Labels[naming.LabelRole] != "":
@@ -98,8 +94,14 @@ func servesReads(said *wire.Snapshot) bool {
 		lag >= 0 && lag <= lagLimit
 }
 
-func keepLabel(labels map[string]string, pod *corev1.Pod, key string) {
-	if value, ok := pod.Labels[key]; ok {
-		labels[key] = value
+// keepLabels keeps what an instance had while it does not say what it is.
+func keepLabels(labels map[string]string, pod *corev1.Pod, mayBePrimary bool) { //nolint:revive // a fact, not a switch
+	for _, key := range []string{naming.LabelRole, naming.LabelTraffic} {
+		if value, ok := pod.Labels[key]; ok {
+			labels[key] = value
+		}
+	}
+	if labels[naming.LabelRole] == naming.RolePrimary && !mayBePrimary {
+		labels[naming.LabelRole] = naming.RoleReplica
 	}
 }

@@ -89,11 +89,11 @@ func (r *Reconciler) findSecret(ctx context.Context, s *scope, name string) (*co
 		secret = &corev1.Secret{}
 		err = r.Uncached.Get(ctx, key, secret)
 	}
-	if client.IgnoreNotFound(err) != nil {
-		return nil, fmt.Errorf("get Secret %s: %w", name, err)
-	}
-	if err != nil {
+	switch {
+	case apierrors.IsNotFound(err):
 		return &corev1.Secret{}, nil
+	case err != nil:
+		return nil, fmt.Errorf("get Secret %s: %w", name, err)
 	}
 	return secret, nil
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -74,13 +75,13 @@ func (r *Reconciler) growClaim(ctx context.Context, s *scope, claim *corev1.Pers
 }
 
 func growth(claim *corev1.PersistentVolumeClaim, from, to resource.Quantity) string {
-	text := fmt.Sprintf("%s from %s to %s", claim.Name, from.String(), to.String())
+	parts := []string{fmt.Sprintf("%s from %s to %s", claim.Name, from.String(), to.String())}
 	for _, c := range claim.Status.Conditions {
 		if c.Status == corev1.ConditionTrue && c.Message != "" {
-			text += " (" + c.Message + ")"
+			parts = append(parts, "("+c.Message+")")
 		}
 	}
-	return text
+	return strings.Join(parts, " ")
 }
 
 // growthRefusal says why the claim's StorageClass does not let it grow; empty when it does.

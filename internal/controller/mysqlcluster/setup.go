@@ -11,7 +11,6 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/client-go/util/workqueue"
-	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -60,9 +59,9 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, options Options) error {
 			MaxConcurrentReconciles: options.Concurrency,
 			RateLimiter:             options.RateLimiter,
 			ReconciliationTimeout:   kube.ReconcileTimeout,
-			SkipNameValidation:      ptr.To(options.SkipNameValidation),
+			SkipNameValidation:      new(options.SkipNameValidation),
 			// The standby has its caches full when it becomes the leader.
-			EnableWarmup: ptr.To(true),
+			EnableWarmup: new(true),
 		})
 	for _, kind := range Watched() {
 		b = b.Watches(kind, kube.ToCluster(), builder.WithPredicates(kube.Changed()))

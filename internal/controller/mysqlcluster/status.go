@@ -124,7 +124,11 @@ func instanceStatuses(s *scope) []mysqlv1.InstanceStatus {
 			status.Node = pod.Spec.NodeName
 		}
 		if own, ok := executed(said); ok {
-			status.GTID = kube.Truncate(describeGTID(name == ha.Primary || !known, primary, own), maxGTID)
+			text := own.String()
+			if known && name != ha.Primary {
+				text = describeDifference(primary, own)
+			}
+			status.GTID = kube.Truncate(text, maxGTID)
 		}
 		out = append(out, status)
 	}
@@ -169,11 +173,8 @@ func executed(said *wire.Snapshot) (gtid.Set, bool) {
 	return set, err == nil
 }
 
-// describeGTID is the set itself, or how it differs from the primary's: people compare, they do not read.
-func describeGTID(whole bool, primary, own gtid.Set) string {
-	if whole {
-		return own.String()
-	}
+// describeDifference is how a set differs from the primary's: people compare, they do not read.
+func describeDifference(primary, own gtid.Set) string {
 	var parts []string
 	if lacks := primary.Subtract(own); !lacks.IsEmpty() {
 		parts = append(parts, "-"+lacks.String())
