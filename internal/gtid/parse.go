@@ -112,7 +112,7 @@ func parseNumber(text string) (int64, error) {
 	if err != nil || n == 0 || n == math.MaxInt64 {
 		return 0, fmt.Errorf("%q is not a transaction number", text)
 	}
-	return int64(n), nil //nolint:gosec // ParseUint was limited to 63 bits
+	return int64(n), nil
 }
 
 // parseUUID accepts 32 hexadecimal digits with the dashes of 8-4-4-4-12, in any case.
