@@ -49,6 +49,7 @@ type MySQLClusterStatus struct {
 	// +listType=map
 	// +listMapKey=type
 	// +optional
+	// +kubebuilder:validation:MaxItems=32
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
@@ -167,7 +168,7 @@ type HAStatus struct {
 
 	// reprovision is the incarnation that may be replaced by a clone, while that is under way.
 	// +optional
-	Reprovision *MemberStatus `json:"reprovision,omitempty"`
+	Reprovision *MemberStatus `json:"reprovision,omitzero"`
 
 	// discarded are GTIDs that were never acknowledged and were cut.
 	// +kubebuilder:validation:MaxLength=65536

@@ -77,6 +77,8 @@ type Instance struct {
 	Ordinal int
 	// PVC and Pod tell whether these objects exist; Deleting that the pod has a deletion timestamp.
 	PVC, Pod, Deleting bool
+	// Unbound tells that the PVC was never bound to a volume, and so cannot hold data.
+	Unbound bool
 	// Obstacle says why the pod cannot report (image pull, scheduling, crash loop), in the kubelet's or the
 	// scheduler's words; empty when nothing is known to be wrong.
 	Obstacle string
@@ -124,7 +126,7 @@ type Report struct {
 	Offline bool // GTID comes from an offline scan
 	Server  Known[Server]
 	Intact  bool
-	// Applied is the (epoch, revision) of the last SetRole that is fully in effect in the running mysqld.
+	// Applied is the (epoch, revision) of the stored order once it is fully in effect in the running mysqld, else 0.
 	AppliedEpoch, AppliedRevision int64
 	Ready, StopRequested, Lending bool
 }
@@ -172,4 +174,8 @@ type Server struct {
 	ApplierError      string
 	ReceiverError     string
 	NeedsClone        bool
+	// Followers are the instances whose own replication account has a dump thread here, sorted.
+	Followers []string
+	// ReceiverDown is how long the receiver has not been connected; 0 while it is.
+	ReceiverDown time.Duration
 }

@@ -718,7 +718,9 @@ type Snapshot struct {
 	// intact is false after a node reset, until the instance has received everything its primary had when it
 	// reconnected: an ACK precedes the fsync of the relay log (ha-rules A5b).
 	Intact bool `protobuf:"varint,14,opt,name=intact,proto3" json:"intact,omitempty"`
-	// applied is the (epoch, revision) of the last RoleOrder that is fully in effect in the running mysqld.
+	// applied is the (epoch, revision) of the stored RoleOrder once it is fully in effect in the running mysqld, and
+	// (0, 0) from the moment another order is stored, or mysqld ends, until then. Two orders of one revision may
+	// differ in their member list, so a number left standing would vouch for a list that is not in force.
 	AppliedEpoch    int64          `protobuf:"varint,15,opt,name=applied_epoch,json=appliedEpoch,proto3" json:"applied_epoch,omitempty"`
 	AppliedRevision int64          `protobuf:"varint,16,opt,name=applied_revision,json=appliedRevision,proto3" json:"applied_revision,omitempty"`
 	Ready           bool           `protobuf:"varint,17,opt,name=ready,proto3" json:"ready,omitempty"`                                      // what the readiness probe answers
@@ -1125,17 +1127,18 @@ type Server struct {
 	// What was acknowledged under the former list is in it (ha-rules A3).
 	Barrier string `protobuf:"bytes,17,opt,name=barrier,proto3" json:"barrier,omitempty"`
 	// Replica side.
-	ReplicaEnabled  bool          `protobuf:"varint,20,opt,name=replica_enabled,json=replicaEnabled,proto3" json:"replica_enabled,omitempty"` // rpl_semi_sync_replica_enabled
-	ReplicaStatus   bool          `protobuf:"varint,21,opt,name=replica_status,json=replicaStatus,proto3" json:"replica_status,omitempty"`    // Rpl_semi_sync_replica_status: acknowledging now
-	SourceHost      string        `protobuf:"bytes,22,opt,name=source_host,json=sourceHost,proto3" json:"source_host,omitempty"`
-	Receiver        ReceiverState `protobuf:"varint,23,opt,name=receiver,proto3,enum=keelson.wire.v1.ReceiverState" json:"receiver,omitempty"`
-	ApplierRunning  bool          `protobuf:"varint,24,opt,name=applier_running,json=applierRunning,proto3" json:"applier_running,omitempty"`
-	ReceiverError   string        `protobuf:"bytes,25,opt,name=receiver_error,json=receiverError,proto3" json:"receiver_error,omitempty"`
-	ApplierError    string        `protobuf:"bytes,26,opt,name=applier_error,json=applierError,proto3" json:"applier_error,omitempty"`
-	NeedsClone      bool          `protobuf:"varint,27,opt,name=needs_clone,json=needsClone,proto3" json:"needs_clone,omitempty"`                // the source has purged what this instance lacks (ER 1236 and kin)
-	LagMilliseconds int64         `protobuf:"varint,28,opt,name=lag_milliseconds,json=lagMilliseconds,proto3" json:"lag_milliseconds,omitempty"` // of the applier; -1 when unknown
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	ReplicaEnabled           bool          `protobuf:"varint,20,opt,name=replica_enabled,json=replicaEnabled,proto3" json:"replica_enabled,omitempty"` // rpl_semi_sync_replica_enabled
+	ReplicaStatus            bool          `protobuf:"varint,21,opt,name=replica_status,json=replicaStatus,proto3" json:"replica_status,omitempty"`    // Rpl_semi_sync_replica_status: acknowledging now
+	SourceHost               string        `protobuf:"bytes,22,opt,name=source_host,json=sourceHost,proto3" json:"source_host,omitempty"`
+	Receiver                 ReceiverState `protobuf:"varint,23,opt,name=receiver,proto3,enum=keelson.wire.v1.ReceiverState" json:"receiver,omitempty"`
+	ApplierRunning           bool          `protobuf:"varint,24,opt,name=applier_running,json=applierRunning,proto3" json:"applier_running,omitempty"`
+	ReceiverError            string        `protobuf:"bytes,25,opt,name=receiver_error,json=receiverError,proto3" json:"receiver_error,omitempty"`
+	ApplierError             string        `protobuf:"bytes,26,opt,name=applier_error,json=applierError,proto3" json:"applier_error,omitempty"`
+	NeedsClone               bool          `protobuf:"varint,27,opt,name=needs_clone,json=needsClone,proto3" json:"needs_clone,omitempty"`                                             // the source has purged what this instance lacks (ER 1236 and kin)
+	LagMilliseconds          int64         `protobuf:"varint,28,opt,name=lag_milliseconds,json=lagMilliseconds,proto3" json:"lag_milliseconds,omitempty"`                              // of the applier; -1 when unknown
+	ReceiverDownMilliseconds int64         `protobuf:"varint,29,opt,name=receiver_down_milliseconds,json=receiverDownMilliseconds,proto3" json:"receiver_down_milliseconds,omitempty"` // since when the receiver is not connected; 0 while it is
+	unknownFields            protoimpl.UnknownFields
+	sizeCache                protoimpl.SizeCache
 }
 
 func (x *Server) Reset() {
@@ -1325,6 +1328,13 @@ func (x *Server) GetNeedsClone() bool {
 func (x *Server) GetLagMilliseconds() int64 {
 	if x != nil {
 		return x.LagMilliseconds
+	}
+	return 0
+}
+
+func (x *Server) GetReceiverDownMilliseconds() int64 {
+	if x != nil {
+		return x.ReceiverDownMilliseconds
 	}
 	return 0
 }
@@ -1689,7 +1699,7 @@ const file_wire_proto_rawDesc = "" +
 	"\bexecuted\x18\x01 \x01(\tR\bexecuted\x12\x1a\n" +
 	"\breceived\x18\x02 \x01(\tR\breceived\x12\x14\n" +
 	"\x05owned\x18\x03 \x01(\tR\x05owned\x12\x16\n" +
-	"\x06purged\x18\x04 \x01(\tR\x06purged\"\xb0\x06\n" +
+	"\x06purged\x18\x04 \x01(\tR\x06purged\"\xee\x06\n" +
 	"\x06Server\x12\x19\n" +
 	"\bstart_id\x18\x01 \x01(\tR\astartId\x12\x1f\n" +
 	"\vserver_uuid\x18\x02 \x01(\tR\n" +
@@ -1717,7 +1727,8 @@ const file_wire_proto_rawDesc = "" +
 	"\rapplier_error\x18\x1a \x01(\tR\fapplierError\x12\x1f\n" +
 	"\vneeds_clone\x18\x1b \x01(\bR\n" +
 	"needsClone\x12)\n" +
-	"\x10lag_milliseconds\x18\x1c \x01(\x03R\x0flagMilliseconds\"m\n" +
+	"\x10lag_milliseconds\x18\x1c \x01(\x03R\x0flagMilliseconds\x12<\n" +
+	"\x1areceiver_down_milliseconds\x18\x1d \x01(\x03R\x18receiverDownMilliseconds\"m\n" +
 	"\rCloneProgress\x12\x14\n" +
 	"\x05donor\x18\x01 \x01(\tR\x05donor\x12\x14\n" +
 	"\x05stage\x18\x02 \x01(\tR\x05stage\x12\x14\n" +
