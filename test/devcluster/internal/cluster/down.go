@@ -56,6 +56,9 @@ func (m *Manager) stop(ctx context.Context, c layout.Cluster) error {
 	names := machines(c)
 	slices.SortFunc(names, func(a, b string) int { return rank(a) - rank(b) })
 	for _, machine := range names {
+		if machine == layout.Plane {
+			markDown(ctx, c)
+		}
 		if err := m.end(c, machine); err != nil {
 			return err
 		}

@@ -36,8 +36,9 @@ func (g Cgroups) hierarchies() ([]string, error) {
 	var dirs []string
 	for _, entry := range entries {
 		dir := filepath.Join(g.Mount, entry.Name())
-		// Links (cpu → cpu,cpuacct) would name a hierarchy twice; the v2 tree beside v1 controls nothing.
-		if entry.IsDir() && entry.Name() != "unified" {
+		// Links (cpu → cpu,cpuacct) would name a hierarchy twice. The v2 tree beside v1 controls nothing, but runc makes
+		// cgroups in it all the same.
+		if entry.IsDir() {
 			dirs = append(dirs, dir)
 		}
 	}

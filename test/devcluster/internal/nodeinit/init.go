@@ -20,7 +20,7 @@ const (
 	// socketPoll is how often a missing socket is looked for.
 	socketPoll = 50 * time.Millisecond
 	// stopGrace is how long programs may take to end before the machine goes away under them.
-	stopGrace = 5 * time.Second
+	stopGrace = 3 * time.Second
 )
 
 // ErrAbandoned means that the command which started the machine died before the machine was complete.
@@ -69,8 +69,8 @@ func prepare(config Config) error {
 		return fmt.Errorf("mount /run: %w", err)
 	}
 	for _, bind := range config.Binds {
-		if err := unix.Mount(bind.Source, bind.Target, "", unix.MS_BIND, ""); err != nil {
-			return fmt.Errorf("bind %s: %w", bind.Target, err)
+		if err := bindOwn(bind); err != nil {
+			return err
 		}
 	}
 	if err := unix.Sethostname([]byte(config.Hostname)); err != nil {
@@ -83,6 +83,20 @@ func prepare(config Config) error {
 	}
 	if err := os.MkdirAll(config.LogDir, 0o755); err != nil {
 		return fmt.Errorf("create log folder: %w", err)
+	}
+	return nil
+}
+
+// bindOwn binds a folder as a place of its own. Left as it is, a bind shares what is mounted below it with its source:
+// every volume would appear twice, and look as if two pods used it.
+func bindOwn(bind Bind) error {
+	if err := unix.Mount(bind.Source, bind.Target, "", unix.MS_BIND, ""); err != nil {
+		return fmt.Errorf("bind %s: %w", bind.Target, err)
+	}
+	for _, propagation := range []uintptr{unix.MS_PRIVATE, unix.MS_SHARED} {
+		if err := unix.Mount("", bind.Target, "", propagation, ""); err != nil {
+			return fmt.Errorf("separate %s: %w", bind.Target, err)
+		}
 	}
 	return nil
 }
