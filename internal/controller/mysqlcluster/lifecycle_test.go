@@ -124,6 +124,10 @@ func TestNothingIsInitialisedBesideAClaimWithoutOurLabel(t *testing.T) {
 	if !strings.Contains(c.Message, "c-1") || e.get().Status.HA != nil {
 		t.Errorf("message is %q, ha is %+v", c.Message, e.get().Status.HA)
 	}
+	e.must(e.api.Get(t.Context(), client.ObjectKeyFromObject(claim), claim))
+	if claim.Labels[naming.LabelCluster] != clusterName {
+		t.Error("the claim did not get our label: the cache would not see it")
+	}
 }
 
 func TestWrongImageShowsTheKubeletsWordsAndFixingItHeals(t *testing.T) {

@@ -45,7 +45,8 @@ func viewInstance(s *scope, name string) planner.Instance {
 	out := planner.Instance{
 		Name:     name,
 		Ordinal:  ordinal,
-		PVC:      s.claims[name] != nil,
+		// A pod that runs has its volume, whatever the cache says of the claim.
+		PVC:      s.claims[name] != nil || pod != nil && pod.Status.PodIP != "",
 		Pod:      pod != nil,
 		Deleting: pod != nil && pod.DeletionTimestamp != nil,
 		Obstacle: findObstacle(pod).text,
