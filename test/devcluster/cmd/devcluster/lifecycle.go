@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/keelson-dev/mysql-operator/test/devcluster/internal/bake"
+	"github.com/keelson-dev/mysql-operator/test/devcluster/internal/cluster"
+	"github.com/keelson-dev/mysql-operator/test/devcluster/internal/layout"
+	"github.com/keelson-dev/mysql-operator/test/devcluster/internal/mysqlroot"
+	"github.com/keelson-dev/mysql-operator/test/devcluster/internal/packages"
+)
+
+func upCommand(g *global) *cobra.Command {
+	var o cluster.Options
+	var mysql bool
+	cmd := &cobra.Command{
+		Use:   "up",
+		Short: "Start the cluster, or what is missing of it, and wait until every node is Ready",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := errors.Join(layout.CheckName(g.name), layout.CheckNodes(o.Nodes)); err != nil {
+				return err
+			}
+			return up(cmd, g, o, mysql)
+		},
+	}
+	cmd.Flags().IntVar(&o.Nodes, "nodes", 3, "number of nodes, 1 to 7")
+	cmd.Flags().BoolVar(&o.Timing.Fast, "fast-node-failure", false, "notice a dead node within about 10 s instead of Kubernetes' 50 s")
+	cmd.Flags().BoolVar(&mysql, "mysql", true, "serve the MySQL test image")
+	return cmd
+}
+
+func up(cmd *cobra.Command, g *global, o cluster.Options, mysql bool) error {
+	ctx := cmd.Context()
+	here, err := surroundings()
+	if err != nil {
+		return err
+	}
+	if err := packages.Ensure(ctx, here.root, os.Stderr); err != nil && !errors.Is(err, packages.ErrNotDebian) {
+		return err
+	}
+	m, w, err := g.manager(ctx)
+	if err != nil {
+		return err
+	}
+	kitchen := bake.Kitchen{Root: w.root, Cache: w.cache, Names: w.names, Progress: os.Stderr}
+	pause, err := kitchen.Pause(ctx)
+	if err != nil {
+		return err
+	}
+	o.Images = append(o.Images, pause)
+	if mysql {
+		tree, err := mysqlroot.Source{Cache: w.cache, AptSources: "/etc/apt", Progress: os.Stderr}.Ensure(ctx)
+		if err != nil {
+			return err
+		}
+		archive, err := kitchen.MySQL(tree)
+		if err != nil {
+			return err
+		}
+		o.Images = append(o.Images, archive)
+	}
+	if err := m.Up(ctx, o); err != nil {
+		return err
+	}
+	c, err := m.Find()
+	if err != nil {
+		return err
+	}
+	fmt.Printf("export KUBECONFIG=%s PATH=%s:$PATH\n", c.Kubeconfig(), m.Programs.Bin)
+	return nil
+}
+
+func downCommand(g *global) *cobra.Command {
+	var purge bool
+	cmd := &cobra.Command{
+		Use:   "down",
+		Short: "Stop the cluster and leave nothing on the machine but its data (--purge: not even that)",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return g.bare().Down(cmd.Context(), purge) },
+	}
+	cmd.Flags().BoolVar(&purge, "purge", false, "remove the cluster's data too")
+	return cmd
+}
+
+func reapCommand(g *global) *cobra.Command {
+	var all bool
+	cmd := &cobra.Command{
+		Use:   "reap",
+		Short: "Stop whatever an earlier, killed run left behind; data stays",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return g.bare().Reap(cmd.Context(), all) },
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "clusters of every name")
+	return cmd
+}
+
+func kubeconfigCommand(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use:   "kubeconfig",
+		Short: "Print the path of the cluster's kubeconfig",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			c, err := g.bare().Find()
+			if err != nil {
+				return err
+			}
+			fmt.Println(c.Kubeconfig())
+			return nil
+		},
+	}
+}
+
+func loadCommand(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use:   "load IMAGE.tar…",
+		Short: "Put OCI archives into the cluster's registry, where nodes find them under their own names",
+		Args:  cobra.MinimumNArgs(1),
+		RunE:  func(cmd *cobra.Command, archives []string) error { return g.bare().Load(cmd.Context(), archives) },
+	}
+}
+
+func statusCommand(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use:   "status",
+		Short: "Show the machines of the cluster",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := g.bare().Status(cmd.Context())
+			if err != nil {
+				return err
+			}
+			fmt.Printf("cluster %s\nkubeconfig %s\nAPI server %s\nregistry %s\n\n", s.Name, s.Kubeconfig, s.APIServer, s.Registry)
+			table := tabwriter.NewWriter(os.Stdout, 0, 0, 3, ' ', 0)
+			_, _ = fmt.Fprintln(table, "MACHINE\tPROCESS\tREADY\tADDRESS\tNETWORK")
+			for _, m := range s.Machines {
+				pid, network := "dead", "whole"
+				if m.PID != 0 {
+					pid = strconv.Itoa(m.PID)
+				}
+				if m.Cut {
+					network = "cut"
+				}
+				_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", m.Name, pid, m.Ready, m.Address, network)
+			}
+			return table.Flush()
+		},
+	}
+}
+
+func shellCommand(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use:   "shell MACHINE [COMMAND…]",
+		Short: "Run a command inside node1 … node7 or plane, as if logged in there",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			pid, err := g.bare().Process(args[0])
+			if err != nil {
+				return err
+			}
+			enter, err := exec.LookPath("nsenter")
+			if err != nil {
+				return fmt.Errorf("find nsenter: %w", err)
+			}
+			line := []string{"nsenter", "--target", strconv.Itoa(pid), "--mount", "--net", "--pid", "--uts", "--ipc"}
+			if len(args) == 1 {
+				args = append(args, "/bin/bash")
+			}
+			return syscall.Exec(enter, append(line, args[1:]...), os.Environ())
+		},
+	}
+}
