@@ -16,7 +16,9 @@ var ErrSyntax = errors.New("bad GTID set")
 const maxTagLength = 32
 
 // Parse reads a GTID set as the server accepts it: white space anywhere between tokens, upper case, overlapping and
-// unordered intervals, repeated UUIDs and empty members are all allowed. The error wraps ErrSyntax and names the part.
+// unordered intervals, repeated UUIDs and empty members are all allowed. What the server takes but never writes is
+// refused, since a set that means nothing is a mistake of whoever wrote it: a UUID or tag without an interval, an
+// interval that ends before it begins, a UUID in braces or without dashes. The error wraps ErrSyntax and names the part.
 func Parse(text string) (Set, error) {
 	sources := map[source][]interval{}
 	for member := range strings.SplitSeq(text, ",") {
@@ -112,7 +114,7 @@ func parseNumber(text string) (int64, error) {
 	if err != nil || n == 0 || n == math.MaxInt64 {
 		return 0, fmt.Errorf("%q is not a transaction number", text)
 	}
-	return int64(n), nil //nolint:gosec // ParseUint was limited to 63 bits
+	return int64(n), nil
 }
 
 // parseUUID accepts 32 hexadecimal digits with the dashes of 8-4-4-4-12, in any case.

@@ -4,6 +4,7 @@ package gtid
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,12 +26,17 @@ type interval struct{ first, last int64 }
 // IsEmpty tells whether the set holds nothing.
 func (s Set) IsEmpty() bool { return len(s.sources) == 0 }
 
-// Count returns the number of GTIDs in the set.
+// Count returns the number of GTIDs in the set, or the largest int64 where it is larger: one source alone may have
+// 2^63-2 of them, and a negative count would make a full set look smaller than an empty one.
 func (s Set) Count() int64 {
 	var n int64
 	for _, list := range s.sources {
 		for _, i := range list {
-			n += i.last - i.first + 1
+			size := i.last - i.first + 1
+			if size > math.MaxInt64-n {
+				return math.MaxInt64
+			}
+			n += size
 		}
 	}
 	return n
@@ -134,14 +140,15 @@ func normalize(list []interval) []interval {
 	return out
 }
 
-// subtract returns the parts of a that no interval of b covers; both are normalized.
+// subtract returns the parts of a that no interval of b covers; both are normalized. Each list is walked once: sets of
+// long-lived clusters with tags have thousands of intervals, and the planner compares all pairs.
 func subtract(a, b []interval) []interval {
 	var out []interval
 	for _, i := range a {
+		for len(b) > 0 && b[0].last < i.first {
+			b = b[1:]
+		}
 		for _, cut := range b {
-			if cut.last < i.first {
-				continue
-			}
 			if cut.first > i.last {
 				break
 			}

@@ -35,39 +35,65 @@ func dropMember(v View) (Decision, bool) {
 	return Decision{}, false
 }
 
-// reseed closes the primary, so that a lost member can be cloned from it. With fewer than minInSync left every commit
-// waits for the lost member, and a clone waits for the commit: seen on MySQL 9.7.4, a CLONE from a server on which
-// one INSERT waits for its ACK does not end (ha-rules F11 asks for a way out). Closing ends the waiting sessions,
-// whose outcome the clients must ask for; it costs no write, since none could be acknowledged, and the primary opens
-// again by the barrier as soon as the clone holds what it has.
+// reseedAfter is how long a member must have been silent before the primary is closed to make another copy instead:
+// long enough for a pod to be started again elsewhere.
+const reseedAfter = time.Minute
+
+// reseed closes the primary, so that a clone can be taken from it. With fewer than minInSync left every commit waits
+// for the lost member, and a clone waits for the commit: seen on MySQL 9.7.4, a CLONE from a server on which one
+// INSERT waits for its ACK does not end (ha-rules F11 asks for a way out). Closing ends the waiting sessions, whose
+// outcome the clients must ask for; it costs no write, since none could be acknowledged, and the primary opens again
+// by the barrier as soon as the clone holds what it has.
 func reseed(v View) (Decision, bool) {
 	p, r, _ := v.primary()
-	if !v.HA.Opened || r.State != StateRunning || slices.ContainsFunc(v.Instances, v.follows) {
+	if !v.HA.Opened || r.State != StateRunning || slices.ContainsFunc(v.Instances, v.follows) ||
+		!slices.ContainsFunc(v.Instances, v.wantsClone) {
 		return Decision{}, false
 	}
 	for _, m := range v.HA.InSync {
-		i, found := v.instance(m.Name)
-		other, live := i.live()
-		gone := found && live && (other.State == StateEmpty || i.incarnation() != "" && i.incarnation() != m.Incarnation)
-		if m.Name == p.Name || !gone || mayLose(v, m) {
+		why, will := staysLost(v, m)
+		if m.Name == p.Name || !will || mayLose(v, m) {
 			continue
 		}
 		ha := v.HA.Clone()
 		ha.Opened = false
 		ha.Step, ha.StepDeadline = "Reseed", v.Now.Add(reprovisionDeadline)
 		return Decision{
-			Reason: ReasonReseeding, Because: []string{m.Name + " has lost its data, and only " + p.Name + " can give it again"},
+			Reason: ReasonReseeding, Because: []string{why + ", and only " + p.Name + " can give another copy"},
 			Persist: &ha, Available: Of(false), Progressing: true,
 		}, true
 	}
 	return Decision{}, false
 }
 
-// follows tells that a replica receives from the primary: it is in sync, or will be, and can give a clone then.
+// staysLost tells that a member is not about to come back by itself.
+func staysLost(v View, m Member) (why string, will bool) {
+	i, found := v.instance(m.Name)
+	r, live := i.live()
+	switch {
+	case !found:
+		return m.Name + " does not exist any more", true
+	case !live:
+		return m.Name + " is silent for long", i.Silence > reseedAfter
+	case r.State == StateEmpty || r.State == StateCloning || i.incarnation() != "" && i.incarnation() != m.Incarnation:
+		return m.Name + " has lost its data", true
+	}
+	return whyBroken(i), broken(i)
+}
+
+// follows tells that a replica receives from the primary and can apply: it is in sync, or will be, and can give a
+// clone then.
 func (v View) follows(i Instance) bool {
 	r, live := i.live()
 	s, running := r.Server.Get()
-	return live && running && i.Name != v.HA.Primary && s.ReceiverConnected
+	return live && running && i.Name != v.HA.Primary && s.ReceiverConnected && !broken(i)
+}
+
+// wantsClone tells that an instance becomes a new copy as soon as it gets a clone.
+func (v View) wantsClone(i Instance) bool {
+	r, live := i.live()
+	given := v.HA.Reprovision != (Member{}) && i.member() == v.HA.Reprovision
+	return live && i.Name != v.HA.Primary && (r.State == StateEmpty || r.State == StateCloning || given)
 }
 
 // mayLose tells that enough members remain without m. While the primary has not opened, nothing is acknowledged,
@@ -88,23 +114,30 @@ func lost(v View, primary Report, m Member) (why string, sure bool) {
 		silent := i.Silence > failureThreshold || !i.Pod || i.Deleting
 		return m.Name + " is silent, and the primary has no connection from it", silent && !connected(primary, i)
 	}
-	stored, ok := r.Marker.Get()
-	switch {
-	case !ok || stored.Incarnation != m.Incarnation:
-		return m.Name + " holds other data than the member did", true
-	case r.StopRequested:
-		return m.Name + " is being stopped", true
-	case r.State != StateRunning:
-		return fmt.Sprintf("%s is %s%s", m.Name, r.State, because(r.Why)), true
-	case !r.Intact:
-		return m.Name + " went through a node reset and has not caught up since", true
-	}
-	if broken(i) {
-		return whyBroken(i), true
+	if why := unfit(i, r, m); why != "" {
+		return why, true
 	}
 	s, running := r.Server.Get()
 	down := running && s.ReceiverDown > failureThreshold
 	return m.Name + " is not connected to the primary" + because(s.ReceiverError), down && !connected(primary, i)
+}
+
+// unfit says why a member that answers does not acknowledge, in its own words; empty when it does.
+func unfit(i Instance, r Report, m Member) string {
+	stored, ok := r.Marker.Get()
+	switch {
+	case !ok || stored.Incarnation != m.Incarnation:
+		return m.Name + " holds other data than the member did"
+	case r.StopRequested:
+		return m.Name + " is being stopped"
+	case r.State != StateRunning:
+		return fmt.Sprintf("%s is %s%s", m.Name, r.State, because(r.Why))
+	case !r.Intact:
+		return m.Name + " went through a node reset and has not caught up since"
+	case broken(i):
+		return whyBroken(i)
+	}
+	return ""
 }
 
 // connected tells that the primary has a dump thread of that instance's own account.
@@ -190,11 +223,11 @@ func errant(primary Report, i Instance) (why string, is bool) {
 }
 
 // reprovision replaces the data of a replica that cannot follow any more. It must be out of the in-sync set, hold
-// nothing of its own, and be the only one (I6); the intent is stored before anything is overwritten.
+// nothing of its own, and be the only one (I6); the intent is stored before anything is overwritten. A member of the
+// set stays as it is while the primary is closed: it may be the only other copy (ha-rules F5).
 func reprovision(v View) (Decision, bool) {
 	p, r, _ := v.primary()
-	s, running := r.Server.Get()
-	if !v.HA.Opened || !running || !s.Open || v.HA.Reprovision != (Member{}) {
+	if !applied(r) || reprovisioning(v) {
 		return Decision{}, false
 	}
 	for _, i := range v.Instances {
@@ -213,6 +246,16 @@ func reprovision(v View) (Decision, bool) {
 		}, true
 	}
 	return Decision{}, false
+}
+
+// reprovisioning tells that the data that was given up last is still there, or is being replaced. Once the instance
+// has other data the intent is fulfilled, whether or not that one has joined since.
+func reprovisioning(v View) bool {
+	if v.HA.Reprovision == (Member{}) {
+		return false
+	}
+	i, found := v.instance(v.HA.Reprovision.Name)
+	return found && (i.incarnation() == "" || i.incarnation() == v.HA.Reprovision.Incarnation)
 }
 
 // broken tells that the replica can never catch up by itself.

@@ -280,7 +280,7 @@ func walk(seed uint64) error {
 		}
 	}
 	for _, i := range w.Instances {
-		i.Cut, i.Unlinked = false, false
+		i.Cut, i.Unlinked, i.Stopping = false, false, false
 	}
 	d, err := w.Converge(200)
 	if err != nil {
@@ -317,7 +317,13 @@ func disturb(rng *rand.Rand, w *plannertest.World) string {
 	case k == 3:
 		i.Unlinked = !i.Unlinked
 		return fmt.Sprintf("unlink %s %t", i.Name, i.Unlinked)
-	case k < 12:
+	case k == 4:
+		i.Stopping = !i.Stopping
+		return fmt.Sprintf("stopping %s %t", i.Name, i.Stopping)
+	case k == 5 && i.Name != w.HA.Primary && w.Spec.MinInSync < len(w.Instances):
+		i.NeedsClone = true
+		return "purged what " + i.Name + " lacks"
+	case k < 13:
 		w.Commit()
 		return "commit"
 	}
