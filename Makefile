@@ -34,7 +34,7 @@ build: ## Build the binaries into bin/.
 
 .PHONY: run
 run: install ## Run the operator on this machine against the current kubeconfig.
-	go run ./cmd/manager operator --zap-devel
+	OPERATOR_IMAGE=$${OPERATOR_IMAGE:-$(IMG)} go run ./cmd/manager operator --zap-devel
 
 .PHONY: clean
 clean: ## Remove what was built inside the checkout (caches outside it stay).

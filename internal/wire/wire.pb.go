@@ -727,8 +727,10 @@ type Snapshot struct {
 	StopRequested   bool           `protobuf:"varint,18,opt,name=stop_requested,json=stopRequested,proto3" json:"stop_requested,omitempty"` // SIGTERM arrived
 	Clone           *CloneProgress `protobuf:"bytes,19,opt,name=clone,proto3" json:"clone,omitempty"`                                       // while CLONING
 	Lending         bool           `protobuf:"varint,20,opt,name=lending,proto3" json:"lending,omitempty"`                                  // a clone is being taken from this instance
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// sequence rises with each snapshot of one manager_id: a reply that overtook the stream is told from a late one.
+	Sequence      uint64 `protobuf:"varint,21,opt,name=sequence,proto3" json:"sequence,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Snapshot) Reset() {
@@ -885,6 +887,13 @@ func (x *Snapshot) GetLending() bool {
 		return x.Lending
 	}
 	return false
+}
+
+func (x *Snapshot) GetSequence() uint64 {
+	if x != nil {
+		return x.Sequence
+	}
+	return 0
 }
 
 // Marker mirrors what is stored on the PVC.
@@ -1656,7 +1665,7 @@ const file_wire_proto_rawDesc = "" +
 	"\vsource_port\x18\f \x01(\x05R\n" +
 	"sourcePort\x12\x16\n" +
 	"\x06acking\x18\r \x01(\bR\x06acking\x12\x1a\n" +
-	"\bpassword\x18\x0e \x01(\tR\bpassword\"\x89\x05\n" +
+	"\bpassword\x18\x0e \x01(\tR\bpassword\"\xa5\x05\n" +
 	"\bSnapshot\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\tR\binstance\x12,\n" +
 	"\x05state\x18\x02 \x01(\x0e2\x16.keelson.wire.v1.StateR\x05state\x12\x10\n" +
@@ -1677,7 +1686,8 @@ const file_wire_proto_rawDesc = "" +
 	"\x05ready\x18\x11 \x01(\bR\x05ready\x12%\n" +
 	"\x0estop_requested\x18\x12 \x01(\bR\rstopRequested\x124\n" +
 	"\x05clone\x18\x13 \x01(\v2\x1e.keelson.wire.v1.CloneProgressR\x05clone\x12\x18\n" +
-	"\alending\x18\x14 \x01(\bR\alending\"\xc8\x03\n" +
+	"\alending\x18\x14 \x01(\bR\alending\x12\x1a\n" +
+	"\bsequence\x18\x15 \x01(\x04R\bsequence\"\xc8\x03\n" +
 	"\x06Marker\x12\x1f\n" +
 	"\vcluster_uid\x18\x01 \x01(\tR\n" +
 	"clusterUid\x12 \n" +
