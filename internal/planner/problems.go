@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package planner
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// failureThreshold is how long an instance must be silent before silence counts as one witness: three heartbeats
+// of a second, so that one lost message is nothing.
+const failureThreshold = 3 * time.Second
+
+// lookAgain is how soon a pass is repeated while something is not as it should be, for the facts that come as the
+// absence of messages.
+const lookAgain = time.Second
+
+// Deadlines of steps, after which the decision says that the step is overdue. None of these steps is aborted by
+// time: before bootstrap there is nothing to go back to, and an adoption or a clone that is given up would only
+// be begun again.
+const (
+	bootstrapDeadline   = 10 * time.Minute
+	adoptDeadline       = 10 * time.Minute
+	reprovisionDeadline = 6 * time.Hour // a clone of terabytes
+)
+
+// Reasons: the rows of the table, and what convergence reports.
+const (
+	ReasonMixedClusters      Reason = "MixedClusters"
+	ReasonWaitingToAdopt     Reason = "WaitingToAdopt"
+	ReasonAdoptRefused       Reason = "AdoptRefused"
+	ReasonAdopting           Reason = "Adopting"
+	ReasonBootstrapWaiting   Reason = "WaitingForInstances"
+	ReasonBootstrapping      Reason = "Bootstrapping"
+	ReasonPrimaryLost        Reason = "PrimaryLost"
+	ReasonPrimaryUnreachable Reason = "PrimaryUnreachable"
+	ReasonPrimaryDown        Reason = "PrimaryDown"
+	ReasonPrimaryClosed      Reason = "PrimaryClosed"
+	ReasonReplicaLost        Reason = "ReplicaLost"
+	ReasonReseeding          Reason = "Reseeding"
+	ReasonReplicaJoined      Reason = "ReplicaJoined"
+	ReasonOpening            Reason = "Opening"
+	ReasonTooFewInSync       Reason = "TooFewInSync"
+	ReasonProvisioning       Reason = "Provisioning"
+	ReasonJoiningReplica     Reason = "JoiningReplica"
+	ReasonRepairingReplica   Reason = "RepairingReplica"
+	ReasonReplicaRefused     Reason = "ReplicaRefused"
+	ReasonSettingsChanged    Reason = "MinInSyncChanged"
+	ReasonInstanceMissing    Reason = "InstanceMissing"
+	ReasonHealthy            Reason = "Healthy"
+)
+
+// Reasons returns every reason a Decision may carry, in the order of the table.
+func Reasons() []Reason {
+	return []Reason{
+		ReasonMixedClusters, ReasonWaitingToAdopt, ReasonAdoptRefused, ReasonAdopting, ReasonBootstrapWaiting,
+		ReasonBootstrapping, ReasonPrimaryLost, ReasonPrimaryUnreachable, ReasonPrimaryDown, ReasonPrimaryClosed,
+		ReasonReplicaLost, ReasonReseeding, ReasonReplicaJoined, ReasonOpening, ReasonTooFewInSync, ReasonProvisioning,
+		ReasonJoiningReplica, ReasonRepairingReplica, ReasonReplicaRefused, ReasonSettingsChanged,
+		ReasonInstanceMissing, ReasonHealthy,
+	}
+}
+
+// problem pairs a question with its answer. decide returns false when the row does not apply. Plan takes the first
+// row that does, so the order of the table is the order of precedence.
+type problem struct {
+	// about is one sentence for docs/failover.md.
+	about  string
+	decide func(View) (Decision, bool)
+}
+
+// problems is the table.
+func problems() []problem {
+	return []problem{
+		{"Data on the volumes outranks the status, or there is no status: adopt what is there, or say what is missing.", adopt},
+		{"Nothing has data: make the first datadir, once every volume of the name is known to be empty.", bootstrap},
+		{"The primary of record has lost its data: nothing here may replace it yet.", primaryLost},
+		{"The primary does not answer: decide nothing from silence.", primaryUnreachable},
+		{"A member of the in-sync set is gone: leave it out, so that commits wait for the living only.", dropMember},
+		{"A lost member cannot be left out, and only the primary can give its data again: close it, since a clone cannot be taken from a server on which a commit waits.", reseed},
+		{"Enough members hold what the closed primary has: let it open.", openPrimary},
+		{"A replica has received everything that could be acknowledged without it: it is in sync.", addMember},
+		{"The bound minInSync was changed.", recordSettings},
+		{"A replica cannot follow any more, and has nothing of its own: replace its data by a clone.", reprovision},
+		{"The orders that make each instance what it should be.", converge},
+	}
+}
+
+// Plan decides what the cluster does next.
+func Plan(v View) Decision {
+	for _, p := range problems() {
+		if d, applies := p.decide(v); applies {
+			return d
+		}
+	}
+	return Decision{Reason: ReasonHealthy}
+}
+
+// instance returns the instance of that name.
+func (v View) instance(name string) (Instance, bool) {
+	i := slices.IndexFunc(v.Instances, func(i Instance) bool { return i.Name == name })
+	if i < 0 {
+		return Instance{}, false
+	}
+	return v.Instances[i], true
+}
+
+// live returns what the instance said within the failure threshold.
+func (i Instance) live() (Report, bool) {
+	r, known := i.Report.Get()
+	return r, known && i.Silence <= failureThreshold
+}
+
+// incarnation returns the incarnation the instance last reported to hold complete data of; empty when unknown.
+func (i Instance) incarnation() string {
+	if m, ok := i.marker(); ok && m.Initialized {
+		return m.Incarnation
+	}
+	return ""
+}
+
+func (i Instance) marker() (Marker, bool) {
+	r, known := i.Report.Get()
+	if !known {
+		return Marker{}, false
+	}
+	return r.Marker.Get()
+}
+
+// member returns the instance as the member it is now.
+func (i Instance) member() Member { return Member{Name: i.Name, Incarnation: i.incarnation()} }
+
+// primary returns the instance of record, when it answers and still is the incarnation of record.
+func (v View) primary() (Instance, Report, bool) {
+	i, found := v.instance(v.HA.Primary)
+	if !found {
+		return Instance{}, Report{}, false
+	}
+	r, live := i.live()
+	return i, r, live
+}
+
+// primaryMember returns the member entry of the primary of record.
+func (h HA) primaryMember() (Member, bool) {
+	i := slices.IndexFunc(h.InSync, func(m Member) bool { return m.Name == h.Primary })
+	if i < 0 {
+		return Member{}, false
+	}
+	return h.InSync[i], true
+}
+
+// whyNoReport says why an instance has not reported, for people.
+func (i Instance) whyNoReport() string {
+	switch {
+	case i.Obstacle != "":
+		return fmt.Sprintf("%s has not reported: %s", i.Name, i.Obstacle)
+	case !i.Pod:
+		return fmt.Sprintf("%s has not reported: its pod does not exist", i.Name)
+	}
+	return i.Name + " has not reported yet"
+}

@@ -1,0 +1,39 @@
+# Putting the operator on a cluster: the one of the current kubeconfig, or KUBECONTEXT.
+
+KUBECTL ?= kubectl $(if $(KUBECONTEXT),--context $(KUBECONTEXT))
+# OVERLAY is development or production.
+OVERLAY ?= production
+IGNORE_NOT_FOUND ?= true
+IMG_NAME = $(shell printf '%s' '$(IMG)' | sed -E 's/(@sha256:.*|:[^:/]*)$$//')
+IMG_TAG = $(patsubst $(IMG_NAME):%,%,$(IMG))
+
+##@ Deploy
+
+.PHONY: install
+install: manifests $(TOOL_kustomize) ## Install the custom resource definitions.
+	$(TOOL_kustomize) build config/crd | $(KUBECTL) apply --server-side -f -
+
+.PHONY: uninstall
+uninstall: $(TOOL_kustomize) ## Remove the custom resource definitions, and every cluster with them.
+	$(TOOL_kustomize) build config/crd | $(KUBECTL) delete --ignore-not-found=$(IGNORE_NOT_FOUND) -f -
+
+# The image is set in a kustomization of its own under _output, so that no tracked file changes.
+.PHONY: render
+render: $(TOOL_kustomize)
+	@mkdir -p _output/deploy
+	@printf '%s\n' 'resources: [../../config/overlays/$(OVERLAY)]' 'images:' \
+		'- {name: ghcr.io/keelson-dev/mysql-operator, newName: "$(IMG_NAME)", newTag: "$(IMG_TAG)"}' > _output/deploy/kustomization.yaml
+	@$(TOOL_kustomize) build _output/deploy > _output/deploy/install.yaml
+
+.PHONY: deploy
+deploy: manifests render ## Install the operator (OVERLAY=production|development).
+	$(KUBECTL) apply --server-side -f _output/deploy/install.yaml
+
+.PHONY: undeploy
+undeploy: render ## Remove the operator, its definitions, and every cluster with them.
+	$(KUBECTL) delete --ignore-not-found=$(IGNORE_NOT_FOUND) -f _output/deploy/install.yaml
+
+.PHONY: build-installer
+build-installer: manifests render ## Write dist/install.yaml, one file that installs the operator.
+	@mkdir -p dist
+	cp _output/deploy/install.yaml dist/install.yaml

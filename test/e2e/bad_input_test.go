@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	mysqlv1 "github.com/keelson-dev/mysql-operator/api/v1"
+	"github.com/keelson-dev/mysql-operator/internal/naming"
+)
+
+// TestCoreMissingImageHeals: a wrong image shows as a condition with the kubelet's reason, and fixing the spec
+// heals, although every pod is broken. Core lane.
+func TestCoreMissingImageHeals(t *testing.T) {
+	c := create(t, namespace(t), "missing_image")
+	now := becomes(t, c, 2*time.Minute, state{mysqlv1.ConditionReady, metav1.ConditionFalse, mysqlv1.ReasonImagePullFailed})
+	fixed := now.DeepCopy()
+	fixed.Spec.Image = "docker.io/library/mysql:" + env.version
+	must(t, env.Patch(t.Context(), fixed, client.MergeFrom(now)))
+	ready(t, c, 3*time.Minute)
+}
+
+// TestCoreDeletionPolicyDelete: deleting the MySQLCluster removes all that it owned, volumes and Secrets included.
+// Core lane.
+func TestCoreDeletionPolicyDelete(t *testing.T) {
+	ns := namespace(t)
+	c := create(t, ns, "deletion_policy_delete")
+	ready(t, c, 3*time.Minute)
+	deleteCluster(t, c)
+	eventually(t, time.Minute, func() error {
+		left, err := objects(t, ns)
+		if err == nil && len(left) > 0 {
+			err = errors.New("left behind: " + strings.Join(left, ", "))
+		}
+		return err
+	})
+}
+
+// objects lists what belongs to clusters in a namespace.
+func objects(t *testing.T, ns string) ([]string, error) {
+	var names []string
+	lists := []client.ObjectList{
+		&corev1.PersistentVolumeClaimList{}, &corev1.SecretList{}, &corev1.ServiceList{}, &corev1.ConfigMapList{},
+		&corev1.PodList{}, &corev1.ServiceAccountList{},
+	}
+	for _, list := range lists {
+		if err := env.List(t.Context(), list, client.InNamespace(ns), client.HasLabels{naming.LabelCluster}); err != nil {
+			return nil, err
+		}
+		names = append(names, namesOf(list)...)
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+func namesOf(list client.ObjectList) []string {
+	var names []string
+	switch l := list.(type) {
+	case *corev1.PersistentVolumeClaimList:
+		for _, o := range l.Items {
+			names = append(names, "pvc/"+o.Name)
+		}
+	case *corev1.SecretList:
+		for _, o := range l.Items {
+			names = append(names, "secret/"+o.Name)
+		}
+	case *corev1.ServiceList:
+		for _, o := range l.Items {
+			names = append(names, "service/"+o.Name)
+		}
+	case *corev1.ConfigMapList:
+		for _, o := range l.Items {
+			names = append(names, "configmap/"+o.Name)
+		}
+	case *corev1.PodList:
+		for _, o := range l.Items {
+			names = append(names, "pod/"+o.Name)
+		}
+	case *corev1.ServiceAccountList:
+		for _, o := range l.Items {
+			names = append(names, "serviceaccount/"+o.Name)
+		}
+	}
+	return names
+}
+
+// TestCoreBadInputIsRefused: what can be refused at admission is, with a sentence that says what to do. Core lane.
+func TestCoreBadInputIsRefused(t *testing.T) {
+	ns := namespace(t)
+	for name, tc := range map[string]struct {
+		change func(*mysqlv1.MySQLCluster)
+		want   string
+	}{
+		"MySQL 8.0":         {func(c *mysqlv1.MySQLCluster) { c.Spec.Version = "8.0.40" }, "MySQL 8.0 is at its end of life"},
+		"an unknown series": {func(c *mysqlv1.MySQLCluster) { c.Spec.Version = "5.7.44" }, "supported series"},
+		"a key the operator owns": {func(c *mysqlv1.MySQLCluster) {
+			c.Spec.MySQL.Config = map[string]string{"gtid_mode": "OFF"}
+		}, "the operator owns"},
+		"no replicas": {func(c *mysqlv1.MySQLCluster) { c.Spec.Replicas = new(int32) }, "greater than or equal to 1"},
+		"a long name": {func(c *mysqlv1.MySQLCluster) { c.Name = strings.Repeat("n", 41) }, "at most 40 characters"},
+		"no storage":  {func(c *mysqlv1.MySQLCluster) { c.Spec.Storage.Size.Set(0) }, "greater than zero"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := manifest(t, ns, "three_instances")
+			tc.change(c)
+			err := env.Create(t.Context(), c, client.DryRunAll)
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("create = %v, want a refusal with %q", err, tc.want)
+			}
+		})
+	}
+}
+
+// TestOtherSizes: one, two and five instances work too.
+func TestOtherSizes(t *testing.T) {
+	for _, name := range []string{"one_instance", "two_instances", "five_instances"} {
+		t.Run(name, func(t *testing.T) {
+			c := create(t, namespace(t), name)
+			now := ready(t, c, 6*time.Minute)
+			a := application(t, c)
+			a.write(t, "CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(20)); INSERT INTO t VALUES (1, 'hello')")
+			equalSets(t, now)
+			if *c.Spec.Replicas > 1 {
+				a.seesHello(t, "SELECT v FROM t")
+			}
+			want := fmt.Sprint(*c.Spec.Replicas - 1)
+			if got := mustLocal(t, c.Namespace, now.Status.Primary, "SELECT VARIABLE_VALUE FROM performance_schema.global_status WHERE VARIABLE_NAME = 'Rpl_semi_sync_source_clients'"); got != want {
+				t.Errorf("%s replicas acknowledge, want %s", got, want)
+			}
+		})
+	}
+}
