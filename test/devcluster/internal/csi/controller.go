@@ -43,7 +43,11 @@ func (c *Controller) CreateVolume(ctx context.Context, r *csi.CreateVolumeReques
 	if err != nil {
 		return nil, status.Error(codes.OutOfRange, err.Error())
 	}
-	v, err := c.Store.Create(ctx, volume.Volume{ID: r.GetName(), Node: node, Backend: backend, Size: size})
+	want := volume.Volume{ID: r.GetName(), Node: node, Backend: backend, Size: size}
+	if backend == volume.Loop {
+		want.Filesystem = filesystem(r.GetVolumeCapabilities())
+	}
+	v, err := c.Store.Create(ctx, want)
 	if err != nil {
 		return nil, asStatus(err)
 	}
@@ -109,14 +113,24 @@ func checkCapabilities(capabilities []*csi.VolumeCapability) error {
 		if c.GetBlock() != nil {
 			return status.Error(codes.InvalidArgument, "block volumes are not supported")
 		}
-		if fs := c.GetMount().GetFsType(); fs != "" && fs != "ext4" {
-			return status.Errorf(codes.InvalidArgument, "file system %s is not supported: use ext4", fs)
+		if fs := volume.Filesystem(c.GetMount().GetFsType()); fs != "" && fs != volume.XFS && fs != volume.Ext4 {
+			return status.Errorf(codes.InvalidArgument, "file system %s is not supported: use xfs or ext4", fs)
 		}
 		if !singleNode(c.GetAccessMode().GetMode()) {
 			return status.Error(codes.InvalidArgument, "a volume belongs to one node: use ReadWriteOnce or ReadWriteOncePod")
 		}
 	}
 	return nil
+}
+
+// filesystem is the one that the claim's StorageClass asks for.
+func filesystem(capabilities []*csi.VolumeCapability) volume.Filesystem {
+	for _, c := range capabilities {
+		if fs := c.GetMount().GetFsType(); fs != "" {
+			return volume.Filesystem(fs)
+		}
+	}
+	return volume.XFS
 }
 
 func singleNode(mode csi.VolumeCapability_AccessMode_Mode) bool {

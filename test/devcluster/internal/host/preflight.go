@@ -35,7 +35,7 @@ func Check(g Cgroups) error {
 			missing = append(missing, c.words)
 		}
 	}
-	for _, program := range []string{"runc", "iptables", "iptables-save", "conntrack", "nsenter", "losetup", "mkfs.ext4", "resize2fs"} {
+	for _, program := range []string{"runc", "iptables", "iptables-save", "conntrack", "nsenter", "losetup", "mkfs.xfs", "xfs_growfs"} {
 		if _, err := exec.LookPath(program); err != nil {
 			missing = append(missing, fmt.Sprintf("%s is not installed (packages: hack/debian-packages.txt)", program))
 		}
@@ -54,6 +54,7 @@ func checks(g Cgroups) []check {
 		{func() bool { _, err := os.Stat("/dev/loop-control"); return err != nil }, "no loop devices: /dev/loop-control is missing"},
 		{func() bool { _, err := os.Stat("/usr/lib/cni/ptp"); return err != nil }, "no CNI plugins in /usr/lib/cni (package containernetworking-plugins)"},
 		{func() bool { return !supports("overlay") }, "the kernel has no overlayfs"},
+		{func() bool { return !supports("xfs") }, "the kernel has no XFS, which volumes that grow are made of"},
 		{func() bool { _, err := os.Stat("/proc/self/ns/pid"); return err != nil }, "the kernel has no namespaces"},
 	}
 }
