@@ -158,7 +158,7 @@ func TestOnlyChangesThatCanBeActedOnWakeAReconcile(t *testing.T) {
 }
 
 func TestRequestsAreCountedInTheirOwnContext(t *testing.T) {
-	count := CountRequests(roundTripper(func(*http.Request) (*http.Response, error) { return nil, nil }))
+	count := CountRequests(roundTripper(func(*http.Request) (*http.Response, error) { return &http.Response{Body: http.NoBody}, nil }))
 	ctx, mine := WithRequests(t.Context())
 	_, others := WithRequests(t.Context())
 	for _, method := range []string{http.MethodGet, http.MethodPatch, http.MethodPost} {
@@ -166,9 +166,11 @@ func TestRequestsAreCountedInTheirOwnContext(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := count.RoundTrip(request); err != nil {
+		response, err := count.RoundTrip(request)
+		if err != nil {
 			t.Fatal(err)
 		}
+		_ = response.Body.Close()
 	}
 	if mine.Reads() != 1 || mine.Writes() != 2 || others.Reads()+others.Writes() != 0 {
 		t.Errorf("counted %d reads and %d writes, and %d of others", mine.Reads(), mine.Writes(), others.Reads()+others.Writes())

@@ -4,6 +4,7 @@ package mysqlcluster
 
 import (
 	"errors"
+	"maps"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -130,9 +131,7 @@ func TestConditionsSayWhatTheirContractsSay(t *testing.T) {
 				"Progressing": "False Steady", "UpToDate": "True AllUpToDate", "CertificatesValid": "True Valid",
 				"Paused": "False NotPaused", "Degraded": "False AllInstancesReady",
 			}
-			for k, v := range test.want {
-				want[k] = v
-			}
+			maps.Copy(want, test.want)
 			list := conditions(f)
 			got := map[mysqlv1.ConditionType]string{}
 			for _, c := range list {
