@@ -201,11 +201,13 @@ func (p *pass) openOrClose(want Primary) error {
 	return nil
 }
 
+// closeToClients closes an open primary. A commit that waits for an acknowledgement keeps it from closing, and nothing
+// but the end of the process ends that wait without acknowledging it (B6).
 func (p *pass) closeToClients() error {
 	p.Memory.opened = false
 	if !p.st.SuperReadOnly {
 		if err := p.did(p.DB.SetReadOnly); err != nil {
-			return fmt.Errorf("close to clients: %w", err)
+			return fmt.Errorf("close to clients: %w", stuckOnTimeout(err))
 		}
 	}
 	if !p.st.Offline {
