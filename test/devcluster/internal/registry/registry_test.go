@@ -43,7 +43,7 @@ func TestLoadedImagesSurviveRestart(t *testing.T) {
 
 func TestUnknownImageIsNotFound(t *testing.T) {
 	t.Parallel()
-	response, err := http.Get("http://" + serve(t, t.TempDir()) + "/v2/library/nonesuch/manifests/1") //nolint:noctx // A test server.
+	response, err := http.Get("http://" + serve(t, t.TempDir()) + "/v2/library/nonesuch/manifests/1")
 	if err != nil {
 		t.Fatal(err)
 	}
