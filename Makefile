@@ -9,13 +9,16 @@ ROOT := $(CURDIR)
 
 # VERSION is the release; images, manifests and the binary carry it.
 VERSION ?= 0.1.0
+# make/images.mk holds all names of images.
+-include make/images.mk
+OPERATOR_IMAGE ?= ghcr.io/keelson-dev/mysql-operator
 # IMG is the operator's image.
-IMG ?= ghcr.io/keelson-dev/mysql-operator:v$(VERSION)
+IMG ?= $(OPERATOR_IMAGE):v$(VERSION)
 # PLATFORMS is what docker-buildx builds for.
 PLATFORMS ?= linux/amd64,linux/arm64
 
-include make/tools.mk make/generate.mk make/check.mk make/test.mk make/deploy.mk
--include make/images.mk make/devcluster.mk
+include make/tools.mk make/generate.mk make/check.mk make/test.mk make/e2e.mk make/deploy.mk
+-include make/devcluster.mk
 
 ##@ General
 
@@ -31,7 +34,7 @@ build: ## Build the binaries into bin/.
 
 .PHONY: run
 run: install ## Run the operator on this machine against the current kubeconfig.
-	go run ./cmd/manager operator --zap-devel
+	OPERATOR_IMAGE=$${OPERATOR_IMAGE:-$(IMG)} go run ./cmd/manager operator --zap-devel
 
 .PHONY: clean
 clean: ## Remove what was built inside the checkout (caches outside it stay).

@@ -22,6 +22,10 @@ vet: ## Run go vet.
 lint: $(TOOL_golangci-lint) ## Lint the code (see .golangci.yml).
 	$(TOOL_golangci-lint) run ./...
 
+.PHONY: lint-modules
+lint-modules: $(TOOL_golangci-lint) ## Lint the modules below test/, with the same rules.
+	$(foreach module,$(filter-out .,$(MODULES)),( cd $(module) && $(TOOL_golangci-lint) run -c $(ROOT)/.golangci.yml ./... );)
+
 .PHONY: lint-fix
 lint-fix: $(TOOL_golangci-lint) ## Lint and repair what can be repaired.
 	$(TOOL_golangci-lint) run --fix ./...

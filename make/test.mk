@@ -17,8 +17,8 @@ test: test-unit test-modules ## Unit tests, tests on real mysqld, tests on a rea
 # kube-apiserver, etcd and mysqld are real; test/devcluster builds them once per machine.
 .PHONY: test-unit
 test-unit: $(TOOL_gotestsum) ## Tests of the product's module.
-	export KUBEBUILDER_ASSETS="$${KUBEBUILDER_ASSETS:-$$($(DEVCLUSTER) assets)}"; \
-	export KEELSON_MYSQL_BIN="$${KEELSON_MYSQL_BIN:-$$($(DEVCLUSTER) mysql-bin)}"; \
+	assets="$${KUBEBUILDER_ASSETS:-$$($(DEVCLUSTER) assets)}"; mysql="$${KEELSON_MYSQL_BIN:-$$($(DEVCLUSTER) mysql-bin)}"; \
+	export KUBEBUILDER_ASSETS="$$assets" KEELSON_MYSQL_BIN="$$mysql"; \
 	$(call gotest,unit,.,-race -shuffle=on -timeout 20m ./...)
 
 .PHONY: test-modules

@@ -51,6 +51,7 @@ const (
 	ReasonAllInstancesReady  Reason = "AllInstancesReady"
 	ReasonInstancesNotReady  Reason = "InstancesNotReady"
 	ReasonPrimaryOpen        Reason = "PrimaryOpen"
+	ReasonPrimaryUnreachable Reason = "PrimaryUnreachable"
 	ReasonInSync             Reason = "InSync"
 	ReasonTooFewInSync       Reason = "TooFewInSync"
 	ReasonSingleInstance     Reason = "SingleInstance"

@@ -126,10 +126,19 @@ func violations(rows []row, packages []listed) []string {
 				broken = append(broken, fmt.Sprintf("%s imports %s: the row %s does not allow it (%s)", name, other, r.path, r.why))
 			}
 		}
-		for _, dependency := range p.Deps {
-			if i := slices.IndexFunc(r.ban, func(prefix string) bool { return inside(dependency, prefix) }); i >= 0 {
-				broken = append(broken, fmt.Sprintf("%s depends on %s: the row %s bans %s (%s); go mod why -m, or go list -deps, tells through what", name, dependency, r.path, r.ban[i], r.why))
-			}
+		broken = append(broken, banned(r, name, p.Deps)...)
+	}
+
+	return broken
+}
+
+// banned names each broken ban once, with the first dependency that breaks it:
+// one wrong import often drags in a hundred packages.
+func banned(r row, name string, dependencies []string) []string {
+	var broken []string
+	for _, prefix := range r.ban {
+		if i := slices.IndexFunc(dependencies, func(d string) bool { return inside(d, prefix) }); i >= 0 {
+			broken = append(broken, fmt.Sprintf("%s depends on %s: the row %s bans %s (%s)", name, dependencies[i], r.path, prefix, r.why))
 		}
 	}
 

@@ -58,7 +58,7 @@ var layers = []row{
 	{path: "internal/pki", layer: layerHands, may: []string{"internal/naming"}, ban: []string{"k8s.io/"}, why: "knows certificates"},
 	{path: "internal/objectstore", layer: layerHands, ban: kubernetes, why: "knows one bucket"},
 	{path: "internal/backup/engine", layer: layerHands, may: []string{"internal/mysql", "internal/objectstore", "internal/backup/plan", "internal/gtid", "internal/wire"}, ban: kubernetes, why: "moves data between mysqld and a bucket"},
-	{path: "internal/resources", layer: layerHands, may: []string{"api", "internal/naming", "internal/mycnf", "internal/version"}, ban: clients, why: "builds desired objects, never sends them"},
+	{path: "internal/resources", layer: layerHands, may: []string{"api", "internal/naming", "internal/mycnf", "internal/version"}, ban: []string{"sigs.k8s.io/controller-runtime", "k8s.io/client-go/dynamic", "k8s.io/client-go/tools/cache"}, why: "builds desired objects, never sends them"},
 	{path: "internal/kube", layer: layerHands, may: []string{"api", "internal/naming"}, ban: []string{self("internal/planner"), self("internal/mysql")}, why: "client craft, no knowledge of MySQL"},
 	{path: "internal/conditions", layer: layerHands, may: []string{"internal/naming"}, ban: []string{self("internal/mysql")}, why: "the word of OLM"},
 	{path: "internal/audit", layer: layerHands, may: []string{"api", "internal/naming", "internal/planner", "internal/wire", "internal/gtid"}, ban: []string{self("internal/mysql"), self("internal/controller")}, why: "records, never decides"},

@@ -84,7 +84,7 @@ type state struct {
 	memory    *role.Memory
 	phase     wire.State
 	why       string
-	told      string // the why that was logged last
+	told      string        // the why that was logged last
 	applied   *marker.Order // what is in effect in this process
 	intact    bool
 	sourceHad *gtid.Set // what the source had when the receiver connected, while not intact

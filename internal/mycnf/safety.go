@@ -46,19 +46,19 @@ func SafetyFlags(s Server) []string {
 // my.cnf: plugins are not loaded then, so that one of their variables there would make it fail. Nothing is logged to
 // a binlog (I9: no local GTID before the data is complete).
 func InitializeFlags(p Paths) []string {
-	return append([]string{"--no-defaults", "--initialize-insecure"}, spell([]option{
+	return append([]string{"--no-defaults", "--initialize-insecure"}, spell(append([]option{
 		{"datadir", p.Datadir},
 		{"tmpdir", p.Tmpdir},
 		{"skip_log_bin", ""},
 		{"auto_generate_certs", "OFF"},
 		{"caching_sha2_password_auto_generate_rsa_keys", "OFF"},
-	})...)
+	}, small()...))...)
 }
 
 // ScratchFlags returns the command line of the throw-away server that receives a clone: reachable through its socket
 // only, with the certificate to log in at the donor.
 func ScratchFlags(p Paths) []string {
-	return append([]string{"--no-defaults"}, spell([]option{
+	return append([]string{"--no-defaults"}, spell(append([]option{
 		{"datadir", p.Datadir},
 		{"socket", p.Socket},
 		{"pid_file", p.PIDFile},
@@ -78,8 +78,19 @@ func ScratchFlags(p Paths) []string {
 		{"clone_ssl_ca", p.TLSCA},
 		{"clone_ssl_cert", p.TLSCert},
 		{"clone_ssl_key", p.TLSKey},
+	}, small()...))...)
+}
+
+// small keeps a server that serves nobody within the least memory that validation accepts: with the server's own
+// defaults it takes 545 MiB, and a clone would be killed by the kernel where mysqld afterwards runs well.
+func small() []option {
+	return []option{
 		{"innodb_buffer_pool_size", "64M"},
-	})...)
+		{"innodb_log_buffer_size", "8M"},
+		{"max_connections", "10"},
+		{"table_open_cache", "400"},
+		{"table_definition_cache", "400"},
+	}
 }
 
 func files(p Paths) []option {

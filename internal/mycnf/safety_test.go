@@ -119,3 +119,26 @@ func write(t *testing.T, path, text string) {
 		t.Fatal(err)
 	}
 }
+
+// TestScratchServer starts the server that receives a clone: it has the plugins of a donor, no network, and fits.
+func TestScratchServer(t *testing.T) {
+	dir, err := os.MkdirTemp("", "kmy") //nolint:usetesting // the path of a socket may have at most 107 characters
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	p := testServer(dir).Paths
+	p.TLSCA, p.TLSCert, p.TLSKey = "/ca", "/crt", "/key"
+	mysqld.Initialize(t, InitializeFlags(p)...)
+	server := mysqld.Start(t, p.Socket, ScratchFlags(p)...)
+	want := "1\t0\tNULL\t/ca\t/crt\t/key\t3"
+	got := server.Query(t, `SELECT @@skip_networking, @@log_bin, @@secure_file_priv, @@clone_ssl_ca, @@clone_ssl_cert, @@clone_ssl_key,
+		(SELECT COUNT(*) FROM information_schema.plugins WHERE plugin_status = 'ACTIVE'
+			AND plugin_name IN ('clone', 'rpl_semi_sync_source', 'rpl_semi_sync_replica'))`)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("scratch server mismatch (-want +got):\n%s", diff)
+	}
+	if resident := server.ResidentMiB(t); resident >= 512 {
+		t.Errorf("the scratch server has %d MiB resident, which does not fit into the smallest limit that is accepted, 512Mi", resident)
+	}
+}

@@ -27,9 +27,9 @@ func AccountReplication(ordinal int) string { return "keelson_repl_" + strconv.I
 
 // Keys of the Secret SecretInternal.
 const (
-	KeyManagerPassword = "manager-password" //nolint:gosec // the name of a key, not a credential
-	KeyClonePassword   = "clone-password"   //nolint:gosec // the name of a key, not a credential
-	KeyCatchupPassword = "catchup-password" //nolint:gosec // the name of a key, not a credential
+	KeyManagerPassword = "manager-password"
+	KeyClonePassword   = "clone-password"
+	KeyCatchupPassword = "catchup-password"
 	KeyReplicationKey  = "replication-key"
 )
 

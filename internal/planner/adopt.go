@@ -117,23 +117,36 @@ func notReported(v View) []string {
 	for _, i := range v.Instances {
 		r, live := i.live()
 		switch {
-		case live && r.State == StateQuarantined:
-			waiting = append(waiting, fmt.Sprintf("%s cannot be used%s", i.Name, because(r.Why)))
-		case live && r.State == StateEmpty:
-		case live && knowsItsSets(r):
 		case live:
-			waiting = append(waiting, fmt.Sprintf("%s does not know its GTID sets yet (%s)%s", i.Name, r.State, because(r.Why)))
+			if why := contentUnknown(i, r); why != "" {
+				waiting = append(waiting, why)
+			}
 		case i.Unbound:
 		case i.PVC && i.Ordinal >= v.Spec.Replicas:
-			waiting = append(waiting, fmt.Sprintf(
-				"the volume claim of %s exists, and no pod can say what it holds: raise replicas to %d, or delete the claim",
-				i.Name, i.Ordinal+1))
+			waiting = append(waiting, i.claimWithoutPod())
 		default:
 			waiting = append(waiting, i.whyNoReport())
 		}
 	}
 	slices.Sort(waiting)
 	return waiting
+}
+
+// contentUnknown says why an instance that answers cannot tell what it holds; empty when it can.
+func contentUnknown(i Instance, r Report) string {
+	switch {
+	case r.State == StateQuarantined:
+		return fmt.Sprintf("%s cannot be used%s", i.Name, because(r.Why))
+	case r.State == StateEmpty || knowsItsSets(r):
+		return ""
+	}
+	return fmt.Sprintf("%s does not know its GTID sets yet (%s)%s", i.Name, r.State, because(r.Why))
+}
+
+// claimWithoutPod is what a person is told about a volume claim that no pod of this cluster mounts.
+func (i Instance) claimWithoutPod() string {
+	return fmt.Sprintf("the volume claim of %s exists, and no pod can say whether it holds data: raise replicas to %d, or delete the claim",
+		i.Name, i.Ordinal+1)
 }
 
 func knowsItsSets(r Report) bool {

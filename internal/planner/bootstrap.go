@@ -82,9 +82,7 @@ func notKnownEmpty(v View) []string {
 		case i.Unbound && n > 0:
 			// A claim that was never bound has no volume, and so no data; the first instance is needed itself.
 		case i.Ordinal >= v.Spec.Replicas:
-			waiting = append(waiting, fmt.Sprintf(
-				"the volume claim of %s exists, and no pod can say whether it holds data: raise replicas to %d, or delete the claim",
-				i.Name, i.Ordinal+1))
+			waiting = append(waiting, i.claimWithoutPod())
 		default:
 			waiting = append(waiting, i.whyNoReport())
 		}

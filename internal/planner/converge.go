@@ -50,7 +50,7 @@ func noteOrder() []Reason {
 	}
 }
 
-func (c *convergence) note(reason Reason, format string, args ...any) {
+func (c *convergence) notef(reason Reason, format string, args ...any) {
 	c.notes = append(c.notes, note{reason, fmt.Sprintf(format, args...)})
 }
 
@@ -84,24 +84,30 @@ const growSlack = 10_000
 func (c *convergence) mayJoin(i Instance) bool {
 	r, live := i.live()
 	s, running := r.Server.Get()
-	m, ok := r.Marker.Get()
-	if !live || !running || !ok || !c.ours(m) || r.State != StateRunning || r.StopRequested || broken(i) {
-		return false
-	}
-	if m.Role != RoleReplica || m.Source != c.primary.Name || m.Epoch != c.v.HA.Epoch {
+	m, _ := r.Marker.Get()
+	if !live || !running || !c.ours(m) || !c.following(m) || broken(i) {
 		return false
 	}
 	if listed(c.report, i.member()) {
-		return s.ReceiverConnected || s.ReceiverDown <= failureThreshold
+		return r.State == StateRunning && !r.StopRequested && (s.ReceiverConnected || s.ReceiverDown <= failureThreshold)
 	}
+	return r.fit() && s.ReceiverConnected && c.isClose(r)
+}
+
+// isClose tells that the replica lacks no more than growSlack of what the primary has executed.
+func (c *convergence) isClose(r Report) bool {
 	theirs, known := c.report.GTID.Get()
-	mine, setsKnown := r.GTID.Get()
-	return s.ReceiverConnected && r.Intact && known && setsKnown &&
-		theirs.Executed.Subtract(mine.Held()).Count() <= growSlack
+	mine, ok := r.GTID.Get()
+	return known && ok && theirs.Executed.Subtract(mine.Held()).Count() <= growSlack
 }
 
 func (c *convergence) ours(m Marker) bool {
 	return m.Initialized && m.ClusterUID == c.v.HA.ClusterUID
+}
+
+// following tells that the replica was ordered to follow this primary in this epoch.
+func (c *convergence) following(m Marker) bool {
+	return m.Role == RoleReplica && m.Source == c.primary.Name && m.Epoch == c.v.HA.Epoch
 }
 
 // orderPrimary sends the primary its role, when what it has stored is not that, or when it waits to be told that it
@@ -110,7 +116,7 @@ func (c *convergence) orderPrimary() {
 	m, ok := c.report.Marker.Get()
 	of, _ := c.v.HA.primaryMember()
 	if !ok || m.Incarnation != of.Incarnation {
-		c.note(ReasonPrimaryDown, "%s", c.primary.whyNoReport())
+		c.notef(ReasonPrimaryDown, "%s", c.primary.whyNoReport())
 		return
 	}
 	want := Order{
@@ -163,18 +169,18 @@ func (c *convergence) notePrimary() {
 	s, running := c.report.Server.Get()
 	switch {
 	case c.report.State != StateRunning || !running:
-		c.note(ReasonPrimaryDown, "%s is %s%s", c.primary.Name, c.report.State, because(c.report.Why))
+		c.notef(ReasonPrimaryDown, "%s is %s%s", c.primary.Name, c.report.State, because(c.report.Why))
 	case !c.v.HA.Opened:
-		c.note(ReasonPrimaryClosed, "%d of at least %d instances hold what %s has", 1+c.holders(), c.v.Spec.MinInSync, c.primary.Name)
+		c.notef(ReasonPrimaryClosed, "%d of at least %d instances hold what %s has", 1+c.holders(), c.v.Spec.MinInSync, c.primary.Name)
 	case !s.Open:
-		c.note(ReasonPrimaryClosed, "%s opens when every member of its list holds what it has%s", c.primary.Name, because(c.report.Why))
+		c.notef(ReasonPrimaryClosed, "%s opens when every member of its list holds what it has%s", c.primary.Name, because(c.report.Why))
 	}
 	for _, m := range c.v.HA.InSync {
 		if m.Name == c.primary.Name || !c.v.HA.Opened {
 			continue
 		}
 		if why, sure := lost(c.v, c.report, m); sure && !mayLose(c.v, m) {
-			c.note(ReasonTooFewInSync, "%s, and writes wait for it because at least %d instances must hold each", why, c.v.HA.MinInSync)
+			c.notef(ReasonTooFewInSync, "%s, and writes wait for it because at least %d instances must hold each", why, c.v.HA.MinInSync)
 		}
 	}
 }
@@ -194,7 +200,7 @@ func (c *convergence) orderOther(i Instance) {
 	r, live := i.live()
 	if !live {
 		if i.Ordinal < c.v.Spec.Replicas {
-			c.note(ReasonInstanceMissing, "%s", c.silentBecause(i))
+			c.notef(ReasonInstanceMissing, "%s", c.silentBecause(i))
 		}
 		return
 	}
@@ -203,7 +209,7 @@ func (c *convergence) orderOther(i Instance) {
 	case r.State == StateEmpty:
 		c.provision(i, r)
 	case r.State == StateCloning:
-		c.note(ReasonProvisioning, "%s is being cloned", i.Name)
+		c.notef(ReasonProvisioning, "%s is being cloned", i.Name)
 	case r.State == StateQuarantined || r.State == StateInitializing || !marked || !m.Initialized:
 		c.refuse(i, fmt.Sprintf("%s is %s%s", i.Name, r.State, because(r.Why)))
 	case m.ClusterUID != c.v.HA.ClusterUID:
@@ -224,7 +230,7 @@ func (c *convergence) silentBecause(i Instance) string {
 
 func (c *convergence) refuse(i Instance, why string) {
 	c.refused[i.Name] = why
-	c.note(ReasonReplicaRefused, "%s", why)
+	c.notef(ReasonReplicaRefused, "%s", why)
 }
 
 // provision fills an empty instance from an idle donor. One clone at a time: a donor serves one, and the disks of
@@ -232,24 +238,24 @@ func (c *convergence) refuse(i Instance, why string) {
 func (c *convergence) provision(i Instance, r Report) {
 	donor, ok := c.donor(i)
 	if !ok || c.cloneOrdered() {
-		c.note(ReasonProvisioning, "%s waits for a donor%s", i.Name, because(r.Why))
+		c.notef(ReasonProvisioning, "%s waits for a donor%s", i.Name, because(r.Why))
 		return
 	}
 	c.orders = append(c.orders, Order{Kind: OrderClone, Instance: i.Name, Donor: donor})
-	c.note(ReasonProvisioning, "%s is cloned from %s%s", i.Name, donor, because(r.Why))
+	c.notef(ReasonProvisioning, "%s is cloned from %s%s", i.Name, donor, because(r.Why))
 }
 
 // reclone carries out the stored intent to replace the data of one incarnation.
 func (c *convergence) reclone(i Instance) {
 	donor, ok := c.donor(i)
 	if !ok || c.cloneOrdered() {
-		c.note(ReasonRepairingReplica, "%s waits for a donor", i.Name)
+		c.notef(ReasonRepairingReplica, "%s waits for a donor", i.Name)
 		return
 	}
 	c.orders = append(c.orders, Order{
 		Kind: OrderClone, Instance: i.Name, Donor: donor, Reprovision: c.v.HA.Reprovision.Incarnation,
 	})
-	c.note(ReasonRepairingReplica, "%s is cloned again from %s", i.Name, donor)
+	c.notef(ReasonRepairingReplica, "%s is cloned again from %s", i.Name, donor)
 }
 
 // cloneOrdered tells that a clone is under way or about to be.
@@ -286,7 +292,7 @@ func mayGive(v View, i Instance) bool {
 // follow sends a replica its role. It is attached only while it has nothing that the primary lacks: the server's
 // own check knows its own UUID only (ha-rules A1).
 func (c *convergence) follow(i Instance, r Report, m Marker) {
-	following := m.Role == RoleReplica && m.Source == c.primary.Name && m.Epoch == c.v.HA.Epoch
+	following := c.following(m)
 	if !following {
 		if why, is := errant(c.report, i); is {
 			c.refuse(i, why)
@@ -303,9 +309,9 @@ func (c *convergence) follow(i Instance, r Report, m Marker) {
 	}
 	switch {
 	case broken(i):
-		c.note(ReasonRepairingReplica, "%s", whyBroken(i))
+		c.notef(ReasonRepairingReplica, "%s", whyBroken(i))
 	case !slices.Contains(c.v.HA.InSync, i.member()):
-		c.note(ReasonJoiningReplica, "%s is %s and not in sync yet%s", i.Name, r.State, because(r.Why))
+		c.notef(ReasonJoiningReplica, "%s is %s and not in sync yet%s", i.Name, r.State, because(r.Why))
 	}
 }
 
@@ -327,20 +333,18 @@ func (c *convergence) decision() Decision {
 	if len(c.refused) > 0 {
 		d.Refused = maps.Clone(c.refused)
 	}
-	for _, reason := range noteOrder() {
-		for _, n := range c.notes {
-			if n.reason != reason {
-				continue
-			}
-			if d.Reason == ReasonHealthy {
-				d.Reason = reason
-			}
-			d.Because = append(d.Because, n.fact)
-		}
+	for _, n := range c.notes {
+		d.Because = append(d.Because, n.fact)
 	}
 	slices.SortFunc(d.Because, strings.Compare)
 	d.Because = slices.Compact(d.Because)
-	d.Progressing = len(c.orders) > 0 || d.Reason != ReasonHealthy && d.Reason != ReasonReplicaRefused && d.Reason != ReasonTooFewInSync
+	for _, reason := range noteOrder() {
+		if slices.ContainsFunc(c.notes, func(n note) bool { return n.reason == reason }) {
+			d.Reason = reason
+			break
+		}
+	}
+	d.Progressing = len(c.orders) > 0 || !slices.Contains(waitsForOthers(), d.Reason)
 	if d.Reason == ReasonTooFewInSync {
 		d.Available = Of(false)
 	}
@@ -348,4 +352,9 @@ func (c *convergence) decision() Decision {
 		d.Wait = lookAgain
 	}
 	return d
+}
+
+// waitsForOthers are the reasons about which the operator itself does nothing.
+func waitsForOthers() []Reason {
+	return []Reason{ReasonHealthy, ReasonReplicaRefused, ReasonTooFewInSync}
 }

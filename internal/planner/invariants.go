@@ -102,25 +102,32 @@ func checkClone(v View, d Decision) error {
 		if o.Kind != OrderClone {
 			continue
 		}
-		clones++
-		i, _ := v.instance(o.Instance)
-		r, _ := i.live()
-		donor, _ := v.instance(o.Donor)
-		given := v.HA.Reprovision
-		switch {
-		case o.Instance == v.HA.Primary || o.Instance == o.Donor:
-			return fmt.Errorf("I6: %s may not be cloned over", o.Instance)
-		case donor.incarnation() == "":
-			return fmt.Errorf("I3: %s has no complete data to give", o.Donor)
-		case r.State == StateEmpty && o.Reprovision == "":
-		case o.Reprovision == "" || given.Name != o.Instance || given.Incarnation != o.Reprovision:
-			return fmt.Errorf("I6: the data of %s was not given up in writing", o.Instance)
-		case slices.Contains(v.HA.InSync, given):
-			return fmt.Errorf("I6: %s is in sync and may not be cloned over", o.Instance)
+		if clones++; clones > 1 {
+			return errors.New("I6: more than one clone at once")
+		}
+		if err := checkOneClone(v, o); err != nil {
+			return err
 		}
 	}
-	if clones > 1 {
-		return fmt.Errorf("I6: %d clones at once", clones)
+	return nil
+}
+
+func checkOneClone(v View, o Order) error {
+	i, _ := v.instance(o.Instance)
+	r, _ := i.live()
+	donor, _ := v.instance(o.Donor)
+	given := Member{Name: o.Instance, Incarnation: o.Reprovision}
+	switch {
+	case o.Instance == v.HA.Primary || o.Instance == o.Donor:
+		return fmt.Errorf("I6: %s may not be cloned over", o.Instance)
+	case donor.incarnation() == "":
+		return fmt.Errorf("I3: %s has no complete data to give", o.Donor)
+	case r.State == StateEmpty && o.Reprovision == "":
+		return nil
+	case o.Reprovision == "" || v.HA.Reprovision != given:
+		return fmt.Errorf("I6: the data of %s was not given up in writing", o.Instance)
+	case slices.Contains(v.HA.InSync, given):
+		return fmt.Errorf("I6: %s is in sync and may not be cloned over", o.Instance)
 	}
 	return nil
 }

@@ -114,23 +114,30 @@ func lost(v View, primary Report, m Member) (why string, sure bool) {
 		silent := i.Silence > failureThreshold || !i.Pod || i.Deleting
 		return m.Name + " is silent, and the primary has no connection from it", silent && !connected(primary, i)
 	}
-	stored, ok := r.Marker.Get()
-	switch {
-	case !ok || stored.Incarnation != m.Incarnation:
-		return m.Name + " holds other data than the member did", true
-	case r.StopRequested:
-		return m.Name + " is being stopped", true
-	case r.State != StateRunning:
-		return fmt.Sprintf("%s is %s%s", m.Name, r.State, because(r.Why)), true
-	case !r.Intact:
-		return m.Name + " went through a node reset and has not caught up since", true
-	}
-	if broken(i) {
-		return whyBroken(i), true
+	if why := unfit(i, r, m); why != "" {
+		return why, true
 	}
 	s, running := r.Server.Get()
 	down := running && s.ReceiverDown > failureThreshold
 	return m.Name + " is not connected to the primary" + because(s.ReceiverError), down && !connected(primary, i)
+}
+
+// unfit says why a member that answers does not acknowledge, in its own words; empty when it does.
+func unfit(i Instance, r Report, m Member) string {
+	stored, ok := r.Marker.Get()
+	switch {
+	case !ok || stored.Incarnation != m.Incarnation:
+		return m.Name + " holds other data than the member did"
+	case r.StopRequested:
+		return m.Name + " is being stopped"
+	case r.State != StateRunning:
+		return fmt.Sprintf("%s is %s%s", m.Name, r.State, because(r.Why))
+	case !r.Intact:
+		return m.Name + " went through a node reset and has not caught up since"
+	case broken(i):
+		return whyBroken(i)
+	}
+	return ""
 }
 
 // connected tells that the primary has a dump thread of that instance's own account.

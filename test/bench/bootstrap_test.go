@@ -18,6 +18,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -95,10 +96,10 @@ func measure(t *testing.T, c client.Client, apply func(ns string) (isReady func(
 		t.Fatal(err)
 	}
 	wait(t, func() error {
-		if err := c.Get(t.Context(), client.ObjectKeyFromObject(ns), ns); client.IgnoreNotFound(err) == nil && err != nil {
-			return nil
+		if err := c.Get(t.Context(), client.ObjectKeyFromObject(ns), ns); !apierrors.IsNotFound(err) {
+			return errors.Join(errors.New("the namespace is still there"), err)
 		}
-		return errors.New("the namespace is still there")
+		return nil
 	})
 	return took
 }

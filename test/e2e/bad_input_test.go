@@ -24,7 +24,7 @@ import (
 // heals, although every pod is broken. Core lane.
 func TestCoreMissingImageHeals(t *testing.T) {
 	c := create(t, namespace(t), "missing_image")
-	now := becomes(t, c, 2*time.Minute, mysqlv1.ConditionReady, metav1.ConditionFalse, mysqlv1.ReasonImagePullFailed)
+	now := becomes(t, c, 2*time.Minute, state{mysqlv1.ConditionReady, metav1.ConditionFalse, mysqlv1.ReasonImagePullFailed})
 	fixed := now.DeepCopy()
 	fixed.Spec.Image = "docker.io/library/mysql:" + env.version
 	must(t, env.Patch(t.Context(), fixed, client.MergeFrom(now)))
@@ -132,7 +132,7 @@ func TestOtherSizes(t *testing.T) {
 			a.write(t, "CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(20)); INSERT INTO t VALUES (1, 'hello')")
 			equalSets(t, now)
 			if *c.Spec.Replicas > 1 {
-				a.sees(t, "SELECT v FROM t", "hello")
+				a.seesHello(t, "SELECT v FROM t")
 			}
 			want := fmt.Sprint(*c.Spec.Replicas - 1)
 			if got := mustLocal(t, c.Namespace, now.Status.Primary, "SELECT VARIABLE_VALUE FROM performance_schema.global_status WHERE VARIABLE_NAME = 'Rpl_semi_sync_source_clients'"); got != want {

@@ -176,10 +176,15 @@ func is(c *mysqlv1.MySQLCluster, condition mysqlv1.ConditionType, status metav1.
 	return nil
 }
 
+// state is a condition that a test waits for; an empty reason is any.
+type state struct {
+	condition mysqlv1.ConditionType
+	status    metav1.ConditionStatus
+	reason    mysqlv1.Reason
+}
+
 // becomes waits for a condition of this generation.
-func becomes(t *testing.T, c *mysqlv1.MySQLCluster, atMost time.Duration, condition mysqlv1.ConditionType,
-	status metav1.ConditionStatus, reason mysqlv1.Reason,
-) *mysqlv1.MySQLCluster {
+func becomes(t *testing.T, c *mysqlv1.MySQLCluster, atMost time.Duration, want state) *mysqlv1.MySQLCluster {
 	t.Helper()
 	var now *mysqlv1.MySQLCluster
 	eventually(t, atMost, func() (err error) {
@@ -189,7 +194,7 @@ func becomes(t *testing.T, c *mysqlv1.MySQLCluster, atMost time.Duration, condit
 		if now.Status.ObservedGeneration != now.Generation {
 			return errors.New("the spec has not been observed yet")
 		}
-		return is(now, condition, status, reason)
+		return is(now, want.condition, want.status, want.reason)
 	})
 	return now
 }

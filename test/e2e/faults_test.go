@@ -12,6 +12,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -131,11 +132,10 @@ func TestKeptVolumesAllThere(t *testing.T) {
 	again := create(t, c.Namespace, "three_instances")
 	ready(t, again, 4*time.Minute)
 	eventually(t, time.Minute, func() error {
-		err := env.Get(t.Context(), client.ObjectKey{Namespace: a.ns, Name: a.pod}, &corev1.Pod{})
-		if client.IgnoreNotFound(err) == nil && err != nil {
-			return nil
+		if err := env.Get(t.Context(), client.ObjectKey{Namespace: a.ns, Name: a.pod}, &corev1.Pod{}); !apierrors.IsNotFound(err) {
+			return errors.Join(errors.New("the application's old pod is still there"), err)
 		}
-		return errors.New("the application's old pod is still there")
+		return nil
 	})
 	a = application(t, again)
 	if got := a.write(t, "SELECT v FROM t WHERE id = 1"); got != "hello" {
@@ -155,7 +155,7 @@ func TestScaleAndStorageGrow(t *testing.T) {
 	grown.Spec.Storage.Size = *resourceQuantity(t, "2Gi")
 	must(t, env.Patch(t.Context(), grown, client.MergeFrom(now)))
 	now = ready(t, c, 5*time.Minute)
-	a.sees(t, "SELECT v FROM t WHERE id = 1", "hello")
+	a.seesHello(t, "SELECT v FROM t WHERE id = 1")
 	equalSets(t, now)
 	eventually(t, 3*time.Minute, func() error {
 		list := &corev1.PersistentVolumeClaimList{}
@@ -180,7 +180,7 @@ func TestPendingRestart(t *testing.T) {
 	changed := now.DeepCopy()
 	changed.Spec.MySQL.Config = map[string]string{"max_connections": "77"}
 	must(t, env.Patch(t.Context(), changed, client.MergeFrom(now)))
-	now = becomes(t, c, time.Minute, mysqlv1.ConditionUpToDate, metav1.ConditionFalse, mysqlv1.ReasonRestartPending)
+	now = becomes(t, c, time.Minute, state{mysqlv1.ConditionUpToDate, metav1.ConditionFalse, mysqlv1.ReasonRestartPending})
 	must(t, is(now, mysqlv1.ConditionReady, metav1.ConditionTrue, ""))
 	after, err := restarts(t.Context(), now)
 	must(t, err)
@@ -189,7 +189,7 @@ func TestPendingRestart(t *testing.T) {
 	}
 	pod := naming.Instance(c.Name, 0)
 	must(t, env.Delete(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: pod}}))
-	becomes(t, c, 2*time.Minute, mysqlv1.ConditionUpToDate, metav1.ConditionTrue, "")
+	becomes(t, c, 2*time.Minute, state{mysqlv1.ConditionUpToDate, metav1.ConditionTrue, ""})
 	now = ready(t, c, 2*time.Minute)
 	if got := strings.TrimSpace(mustLocal(t, c.Namespace, now.Status.Primary, "SELECT @@max_connections")); got != "77" {
 		t.Errorf("max_connections = %s", got)

@@ -127,6 +127,7 @@ func (w *World) actRole(i *Instance) {
 		w.actPrimary(i)
 	case planner.RoleReplica:
 		w.actReplica(i)
+	case planner.RoleNone, planner.RoleFenced:
 	}
 }
 

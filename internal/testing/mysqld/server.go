@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -156,3 +157,22 @@ func (s *Server) Stop(t *testing.T) {
 
 // Log returns what mysqld wrote; valid after Stop.
 func (s *Server) Log() string { return s.log.String() }
+
+// ResidentMiB returns the largest resident memory that mysqld had.
+func (s *Server) ResidentMiB(t *testing.T) int {
+	t.Helper()
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(s.cmd.Process.Pid) + "/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "VmHWM:")
+	fields := strings.Fields(rest)
+	if len(fields) == 0 {
+		t.Fatal("the kernel tells no VmHWM")
+	}
+	kib, err := strconv.Atoi(fields[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kib / 1024
+}

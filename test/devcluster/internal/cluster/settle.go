@@ -4,14 +4,9 @@ package cluster
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -42,7 +37,7 @@ func (m *Manager) settle(ctx context.Context, c layout.Cluster, o Options) error
 	if err := wait(ctx, "the API server", func() error { _, err := api.get(ctx, "/readyz"); return err }); err != nil {
 		return m.explain(c, err)
 	}
-	m.say("API server is ready: %s", c.APIServer())
+	m.sayf("API server is ready: %s", c.APIServer())
 	// Namespaces appear a moment after the API server is ready, and the add-ons go into one.
 	if err := wait(ctx, "the add-ons", func() error { return m.applyAddons(ctx, c) }); err != nil {
 		return m.explain(c, err)
@@ -50,7 +45,7 @@ func (m *Manager) settle(ctx context.Context, c layout.Cluster, o Options) error
 	if err := wait(ctx, "the nodes", func() error { return nodesReady(ctx, api, o.Nodes) }); err != nil {
 		return m.explain(c, err)
 	}
-	m.say("%d nodes are ready", o.Nodes)
+	m.sayf("%d nodes are ready", o.Nodes)
 	return nil
 }
 
@@ -120,7 +115,7 @@ func (m *Manager) load(ctx context.Context, c layout.Cluster, archives []string)
 		if err != nil {
 			return err
 		}
-		m.say("loaded %s", strings.Join(names, ", "))
+		m.sayf("loaded %s", strings.Join(names, ", "))
 	}
 	return nil
 }
@@ -136,91 +131,4 @@ func answers(ctx context.Context, url string) error {
 		return err
 	}
 	return response.Body.Close()
-}
-
-// api asks the API server as the administrator.
-type api struct {
-	base   string
-	client *http.Client
-}
-
-func newAPI(c layout.Cluster) (*api, error) {
-	pair, err := tls.LoadX509KeyPair(c.Path("pki", "admin.crt"), c.Path("pki", "admin.key"))
-	if err != nil {
-		return nil, fmt.Errorf("read administrator's certificate: %w", err)
-	}
-	text, err := os.ReadFile(c.Path("pki", "ca.crt"))
-	if err != nil {
-		return nil, fmt.Errorf("read certificate authority: %w", err)
-	}
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(text)
-	transport := &http.Transport{TLSClientConfig: &tls.Config{Certificates: []tls.Certificate{pair}, RootCAs: roots, MinVersion: tls.VersionTLS13}}
-	return &api{base: c.APIServer(), client: &http.Client{Transport: transport, Timeout: 5 * time.Second}}, nil
-}
-
-func (a *api) get(ctx context.Context, path string) ([]byte, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, a.base+path, nil)
-	if err != nil {
-		return nil, err
-	}
-	response, err := a.client.Do(request)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = response.Body.Close() }()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		return nil, err
-	}
-	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s answers %s", path, response.Status)
-	}
-	return body, nil
-}
-
-// node is the part of a Node that is looked at.
-type node struct {
-	Metadata struct{ Name string }
-	Status   struct {
-		Conditions []struct{ Type, Status, Reason string }
-	}
-}
-
-func (n node) ready() string {
-	for _, condition := range n.Status.Conditions {
-		if condition.Type == "Ready" {
-			return condition.Status
-		}
-	}
-	return "Unknown"
-}
-
-func listNodes(ctx context.Context, a *api) ([]node, error) {
-	body, err := a.get(ctx, "/api/v1/nodes")
-	if err != nil {
-		return nil, fmt.Errorf("list nodes: %w", err)
-	}
-	var list struct{ Items []node }
-	if err := json.Unmarshal(body, &list); err != nil {
-		return nil, fmt.Errorf("parse nodes: %w", err)
-	}
-	return list.Items, nil
-}
-
-func nodesReady(ctx context.Context, a *api, want int) error {
-	nodes, err := listNodes(ctx, a)
-	if err != nil {
-		return err
-	}
-	have := 0
-	for _, n := range nodes {
-		if n.ready() == "True" {
-			have++
-		}
-	}
-	if have < want {
-		return fmt.Errorf("%d of %d are ready", have, want)
-	}
-	return nil
 }

@@ -127,7 +127,7 @@ imageGCHighThresholdPercent: 100
 failSwapOn: false
 `, c.Cgroup(name), c.Path("pki"), name, c.DNSService(), c.Path("resolv.conf"), containerdSocket)
 	if t.Fast {
-		text += "nodeStatusUpdateFrequency: 2s\nnodeLeaseDurationSeconds: 8\n"
+		text += "nodeStatusUpdateFrequency: 2s\nnodeLeaseDurationSeconds: 8\nsyncFrequency: 5s\n"
 	}
 	return text
 }

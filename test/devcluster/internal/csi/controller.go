@@ -5,6 +5,7 @@ package csi
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"google.golang.org/grpc/codes"
@@ -43,7 +44,11 @@ func (c *Controller) CreateVolume(ctx context.Context, r *csi.CreateVolumeReques
 	if err != nil {
 		return nil, status.Error(codes.OutOfRange, err.Error())
 	}
-	v, err := c.Store.Create(ctx, volume.Volume{ID: r.GetName(), Node: node, Backend: backend, Size: size})
+	want := volume.Volume{ID: r.GetName(), Node: node, Backend: backend, Size: size}
+	if backend == volume.Loop {
+		want.Filesystem = filesystem(r.GetVolumeCapabilities())
+	}
+	v, err := c.Store.Create(ctx, want)
 	if err != nil {
 		return nil, asStatus(err)
 	}
@@ -109,8 +114,8 @@ func checkCapabilities(capabilities []*csi.VolumeCapability) error {
 		if c.GetBlock() != nil {
 			return status.Error(codes.InvalidArgument, "block volumes are not supported")
 		}
-		if fs := c.GetMount().GetFsType(); fs != "" && fs != "ext4" {
-			return status.Errorf(codes.InvalidArgument, "file system %s is not supported: use ext4", fs)
+		if fs := volume.Filesystem(c.GetMount().GetFsType()); fs != "" && fs != volume.XFS && fs != volume.Ext4 {
+			return status.Errorf(codes.InvalidArgument, "file system %s is not supported: use xfs or ext4", fs)
 		}
 		if !singleNode(c.GetAccessMode().GetMode()) {
 			return status.Error(codes.InvalidArgument, "a volume belongs to one node: use ReadWriteOnce or ReadWriteOncePod")
@@ -119,14 +124,21 @@ func checkCapabilities(capabilities []*csi.VolumeCapability) error {
 	return nil
 }
 
-func singleNode(mode csi.VolumeCapability_AccessMode_Mode) bool {
-	switch mode {
-	case csi.VolumeCapability_AccessMode_SINGLE_NODE_WRITER, csi.VolumeCapability_AccessMode_SINGLE_NODE_READER_ONLY,
-		csi.VolumeCapability_AccessMode_SINGLE_NODE_SINGLE_WRITER, csi.VolumeCapability_AccessMode_SINGLE_NODE_MULTI_WRITER:
-		return true
-	default:
-		return false
+// filesystem is the one that the claim's StorageClass asks for.
+func filesystem(capabilities []*csi.VolumeCapability) volume.Filesystem {
+	for _, c := range capabilities {
+		if fs := c.GetMount().GetFsType(); fs != "" {
+			return volume.Filesystem(fs)
+		}
 	}
+	return volume.XFS
+}
+
+func singleNode(mode csi.VolumeCapability_AccessMode_Mode) bool {
+	return slices.Contains([]csi.VolumeCapability_AccessMode_Mode{
+		csi.VolumeCapability_AccessMode_SINGLE_NODE_WRITER, csi.VolumeCapability_AccessMode_SINGLE_NODE_READER_ONLY,
+		csi.VolumeCapability_AccessMode_SINGLE_NODE_SINGLE_WRITER, csi.VolumeCapability_AccessMode_SINGLE_NODE_MULTI_WRITER,
+	}, mode)
 }
 
 func nodeOf(r *csi.TopologyRequirement) string {

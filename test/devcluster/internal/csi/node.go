@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"golang.org/x/sys/unix"
@@ -47,11 +48,11 @@ func (n *Node) NodeStageVolume(ctx context.Context, r *csi.NodeStageVolumeReques
 		}
 		return &csi.NodeStageVolumeResponse{}, nil
 	}
-	if err := command.Run(ctx, "mount", "-t", "ext4", "-o", "loop,noatime", n.Store.Image(v.ID), target); err != nil {
+	if err := command.Run(ctx, "mount", "-t", string(v.Filesystem), "-o", "loop,noatime", n.Store.Image(v.ID), target); err != nil {
 		return nil, asStatus(fmt.Errorf("mount volume: %w", err))
 	}
 	// The disk may have grown while it was not mounted.
-	if err := n.growFilesystem(ctx, v.ID); err != nil {
+	if err := n.growFilesystem(ctx, v, target); err != nil {
 		return nil, asStatus(err)
 	}
 	return &csi.NodeStageVolumeResponse{}, nil
@@ -110,7 +111,7 @@ func (n *Node) NodeExpandVolume(ctx context.Context, r *csi.NodeExpandVolumeRequ
 		return nil, err
 	}
 	if v.Backend == volume.Loop {
-		if err := n.growFilesystem(ctx, v.ID); err != nil {
+		if err := n.growFilesystem(ctx, v, r.GetVolumePath()); err != nil {
 			return nil, asStatus(err)
 		}
 	}
@@ -170,19 +171,13 @@ func (n *Node) own(id string) (volume.Volume, error) {
 	return v, nil
 }
 
-func (n *Node) growFilesystem(ctx context.Context, id string) error {
-	loops, err := host.Loops(n.Store.Dir + "/" + id)
+func (n *Node) growFilesystem(ctx context.Context, v volume.Volume, path string) error {
+	loops, err := host.Loops(filepath.Join(n.Store.Dir, v.ID))
 	if err != nil {
 		return err
 	}
 	if len(loops) == 0 {
-		return fmt.Errorf("find loop device of %s: %w", id, fs.ErrNotExist)
+		return fmt.Errorf("find loop device of %s: %w", v.ID, fs.ErrNotExist)
 	}
-	if err := command.Run(ctx, "losetup", "-c", loops[0].Device); err != nil {
-		return fmt.Errorf("make loop device follow its file: %w", err)
-	}
-	if err := command.Run(ctx, "resize2fs", loops[0].Device); err != nil {
-		return fmt.Errorf("grow file system: %w", err)
-	}
-	return nil
+	return v.GrowMounted(ctx, loops[0].Device, path)
 }

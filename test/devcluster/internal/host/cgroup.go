@@ -36,8 +36,9 @@ func (g Cgroups) hierarchies() ([]string, error) {
 	var dirs []string
 	for _, entry := range entries {
 		dir := filepath.Join(g.Mount, entry.Name())
-		// Links (cpu → cpu,cpuacct) would name a hierarchy twice; the v2 tree beside v1 controls nothing.
-		if entry.IsDir() && entry.Name() != "unified" {
+		// Links (cpu → cpu,cpuacct) would name a hierarchy twice. The v2 tree beside v1 controls nothing, but runc makes
+		// cgroups in it all the same.
+		if entry.IsDir() {
 			dirs = append(dirs, dir)
 		}
 	}
@@ -90,7 +91,7 @@ func delegate(dir string) error {
 	if err != nil {
 		return fmt.Errorf("read cgroup controllers: %w", err)
 	}
-	for _, name := range strings.Fields(string(controllers)) {
+	for name := range strings.FieldsSeq(string(controllers)) {
 		if err := os.WriteFile(filepath.Join(dir, "cgroup.subtree_control"), []byte("+"+name), 0); err != nil {
 			return fmt.Errorf("delegate cgroup controller %s: %w", name, err)
 		}

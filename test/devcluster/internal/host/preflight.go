@@ -12,11 +12,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Unsuitable lists what a machine lacks, in words, with the way out.
-type Unsuitable []string
+// UnsuitableError lists what a machine lacks, in words, with the way out.
+type UnsuitableError []string
 
 // Error says everything that is missing at once, so that nobody has to fix one thing to hear of the next.
-func (u Unsuitable) Error() string {
+func (u UnsuitableError) Error() string {
 	return "this machine cannot run the development cluster:\n  - " + strings.Join(u, "\n  - ") +
 		"\nUse kind (https://kind.sigs.k8s.io) or any existing cluster instead: docs/development-cluster.md says how."
 }
@@ -29,13 +29,13 @@ type check struct {
 
 // Check returns an error that names everything the machine lacks.
 func Check(g Cgroups) error {
-	var missing Unsuitable
+	var missing UnsuitableError
 	for _, c := range checks(g) {
 		if c.lacks() {
 			missing = append(missing, c.words)
 		}
 	}
-	for _, program := range []string{"runc", "iptables", "iptables-save", "conntrack", "nsenter", "losetup", "mkfs.ext4", "resize2fs"} {
+	for _, program := range []string{"runc", "iptables", "iptables-save", "conntrack", "nsenter", "losetup", "mkfs.xfs", "xfs_growfs"} {
 		if _, err := exec.LookPath(program); err != nil {
 			missing = append(missing, fmt.Sprintf("%s is not installed (packages: hack/debian-packages.txt)", program))
 		}
@@ -54,6 +54,7 @@ func checks(g Cgroups) []check {
 		{func() bool { _, err := os.Stat("/dev/loop-control"); return err != nil }, "no loop devices: /dev/loop-control is missing"},
 		{func() bool { _, err := os.Stat("/usr/lib/cni/ptp"); return err != nil }, "no CNI plugins in /usr/lib/cni (package containernetworking-plugins)"},
 		{func() bool { return !supports("overlay") }, "the kernel has no overlayfs"},
+		{func() bool { return !supports("xfs") }, "the kernel has no XFS, which volumes that grow are made of"},
 		{func() bool { _, err := os.Stat("/proc/self/ns/pid"); return err != nil }, "the kernel has no namespaces"},
 	}
 }

@@ -20,7 +20,7 @@ const (
 	// socketPoll is how often a missing socket is looked for.
 	socketPoll = 50 * time.Millisecond
 	// stopGrace is how long programs may take to end before the machine goes away under them.
-	stopGrace = 5 * time.Second
+	stopGrace = 3 * time.Second
 )
 
 // ErrAbandoned means that the command which started the machine died before the machine was complete.
@@ -69,8 +69,8 @@ func prepare(config Config) error {
 		return fmt.Errorf("mount /run: %w", err)
 	}
 	for _, bind := range config.Binds {
-		if err := unix.Mount(bind.Source, bind.Target, "", unix.MS_BIND, ""); err != nil {
-			return fmt.Errorf("bind %s: %w", bind.Target, err)
+		if err := bindOwn(bind); err != nil {
+			return err
 		}
 	}
 	if err := unix.Sethostname([]byte(config.Hostname)); err != nil {
@@ -83,6 +83,20 @@ func prepare(config Config) error {
 	}
 	if err := os.MkdirAll(config.LogDir, 0o755); err != nil {
 		return fmt.Errorf("create log folder: %w", err)
+	}
+	return nil
+}
+
+// bindOwn binds a folder as a place of its own. Left as it is, a bind shares what is mounted below it with its source:
+// every volume would appear twice, and look as if two pods used it.
+func bindOwn(bind Bind) error {
+	if err := unix.Mount(bind.Source, bind.Target, "", unix.MS_BIND, ""); err != nil {
+		return fmt.Errorf("bind %s: %w", bind.Target, err)
+	}
+	for _, propagation := range []uintptr{unix.MS_PRIVATE, unix.MS_SHARED} {
+		if err := unix.Mount("", bind.Target, "", propagation, ""); err != nil {
+			return fmt.Errorf("separate %s: %w", bind.Target, err)
+		}
 	}
 	return nil
 }
@@ -145,19 +159,19 @@ func (m *machine) startService(i int) {
 	service := m.config.Services[i]
 	log, err := os.OpenFile(filepath.Join(m.config.LogDir, service.Name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
-		m.report("open log of %s: %v", service.Name, err)
+		m.reportf("open log of %s: %v", service.Name, err)
 		return
 	}
 	defer func() { _ = log.Close() }()
 	null, err := os.Open(os.DevNull)
 	if err != nil {
-		m.report("open %s: %v", os.DevNull, err)
+		m.reportf("open %s: %v", os.DevNull, err)
 		return
 	}
 	defer func() { _ = null.Close() }()
 	pid, err := forkExec(service, null, log)
 	if err != nil {
-		m.report("start %s: %v", service.Name, err)
+		m.reportf("start %s: %v", service.Name, err)
 		go m.startWhenReady(i, restartDelay)
 		return
 	}
@@ -179,7 +193,7 @@ func (m *machine) reap() {
 		}
 		delete(m.running, pid)
 		if !m.ending {
-			m.report("%s ended (%s); starting it again", m.config.Services[i].Name, describe(status))
+			m.reportf("%s ended (%s); starting it again", m.config.Services[i].Name, describe(status))
 			go m.startWhenReady(i, restartDelay)
 		}
 	}
@@ -191,7 +205,7 @@ func (m *machine) signalAll() {
 	}
 }
 
-func (m *machine) report(format string, args ...any) {
+func (m *machine) reportf(format string, args ...any) {
 	_, _ = fmt.Fprintf(os.Stderr, "%s %s: %s\n", time.Now().UTC().Format(time.RFC3339Nano), m.config.Hostname, fmt.Sprintf(format, args...))
 }
 

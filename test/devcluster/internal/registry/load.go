@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
@@ -87,18 +88,61 @@ func (s Store) push(ctx context.Context, index v1.ImageIndex, d v1.Descriptor, i
 	if err != nil {
 		return fmt.Errorf("parse name: %w", err)
 	}
+	return write(target, index, d, remote.WithContext(ctx))
+}
+
+func write(target name.Reference, index v1.ImageIndex, d v1.Descriptor, options ...remote.Option) error {
 	if d.MediaType.IsIndex() {
 		child, err := index.ImageIndex(d.Digest)
 		if err != nil {
 			return fmt.Errorf("read index: %w", err)
 		}
-		return remote.WriteIndex(target, child, remote.WithContext(ctx))
+		return remote.WriteIndex(target, child, options...)
 	}
 	child, err := index.Image(d.Digest)
 	if err != nil {
 		return fmt.Errorf("read image: %w", err)
 	}
-	return remote.Write(target, child, remote.WithContext(ctx))
+	return remote.Write(target, child, options...)
+}
+
+// Push pushes the only image of an OCI archive to any registry, under its own name or another one, and returns the
+// name.
+func Push(ctx context.Context, archive, to string, keys authn.Keychain) (string, error) {
+	work, err := os.MkdirTemp("", "push-")
+	if err != nil {
+		return "", fmt.Errorf("create work folder: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(work) }()
+	s := Store{Dir: filepath.Join(work, "store")}
+	if err := os.MkdirAll(BlobDir(s.Dir), 0o755); err != nil {
+		return "", fmt.Errorf("create work folder: %w", err)
+	}
+	if err := s.unpack(archive, work); err != nil {
+		return "", fmt.Errorf("unpack %s: %w", archive, err)
+	}
+	index, err := layout.ImageIndexFromPath(work)
+	if err != nil {
+		return "", fmt.Errorf("%w: %s: %w", ErrArchive, archive, err)
+	}
+	manifest, err := index.IndexManifest()
+	if err != nil {
+		return "", fmt.Errorf("%w: %s: %w", ErrArchive, archive, err)
+	}
+	if len(manifest.Manifests) != 1 {
+		return "", fmt.Errorf("%w: %s holds %d images", ErrArchive, archive, len(manifest.Manifests))
+	}
+	if to == "" {
+		to = imageName(manifest.Manifests[0])
+	}
+	target, err := name.ParseReference(to)
+	if err != nil {
+		return "", fmt.Errorf("parse name: %w", err)
+	}
+	if err := write(target, index, manifest.Manifests[0], remote.WithContext(ctx), remote.WithAuthFromKeychain(keys)); err != nil {
+		return "", fmt.Errorf("push %s: %w", to, err)
+	}
+	return to, nil
 }
 
 // unpack puts the archive's blobs into the registry and makes work a layout folder over them.
@@ -124,26 +168,32 @@ func (s Store) unpack(archive, work string) error {
 		if err != nil {
 			return err
 		}
-		dir, file := path.Split(path.Clean(entry.Name))
-		switch {
-		case entry.Typeflag != tar.TypeReg:
-		case dir == "blobs/sha256/":
-			err = writeBlob(filepath.Join(BlobDir(s.Dir), file), file, entries)
-		case dir == "" && (file == "index.json" || file == "oci-layout"):
-			err = writeFile(filepath.Join(work, file), entries)
-		}
-		if err != nil {
+		if err := s.unpackEntry(entry, entries, work); err != nil {
 			return err
 		}
 	}
 }
 
+// unpackEntry keeps a blob or a file that describes the archive; anything else is left out.
+func (s Store) unpackEntry(entry *tar.Header, content io.Reader, work string) error {
+	dir, file := path.Split(path.Clean(entry.Name))
+	switch {
+	case entry.Typeflag != tar.TypeReg:
+		return nil
+	case dir == "blobs/sha256/":
+		return writeBlob(filepath.Join(BlobDir(s.Dir), file), file, content)
+	case dir == "" && (file == "index.json" || file == "oci-layout"):
+		return writeFile(filepath.Join(work, file), content)
+	}
+	return nil
+}
+
 // writeBlob keeps a blob only under the digest that its content really has.
-func writeBlob(path, digest string, content io.Reader) error {
-	if _, err := os.Stat(path); err == nil {
+func writeBlob(target, digest string, content io.Reader) error {
+	if _, err := os.Stat(target); err == nil {
 		return nil
 	}
-	temporary, err := os.CreateTemp(filepath.Dir(path), ".load-")
+	temporary, err := os.CreateTemp(filepath.Dir(target), ".load-")
 	if err != nil {
 		return err
 	}
@@ -158,11 +208,11 @@ func writeBlob(path, digest string, content io.Reader) error {
 	if err := os.Chmod(temporary.Name(), 0o644); err != nil {
 		return err
 	}
-	return os.Rename(temporary.Name(), path)
+	return os.Rename(temporary.Name(), target)
 }
 
-func writeFile(path string, content io.Reader) error {
-	f, err := os.Create(path)
+func writeFile(target string, content io.Reader) error {
+	f, err := os.Create(target)
 	if err != nil {
 		return err
 	}

@@ -11,9 +11,11 @@ const (
 	mebi = 1 << 20
 	// DefaultSize is the size of a volume whose claim names none.
 	DefaultSize = 1 << 30
-	// MinSize is the smallest ext4 that still has a journal and room.
-	MinSize = 16 * mebi
-	// MaxSize keeps a typing error from asking for more than ext4 on a loop device can be.
+	// MinSize is the smallest volume in which either file system has a journal and room.
+	MinSize = 64 * mebi
+	// smallXFS is the size below which mkfs.xfs wants to be told that the volume is for tests.
+	smallXFS = 300 * mebi
+	// MaxSize keeps a typing error from asking for more than a file system on a loop device can be.
 	MaxSize = 16 << 40
 )
 

@@ -24,12 +24,23 @@ const (
 	Directory Backend = "directory"
 )
 
+// Filesystem is the file system of a loop volume.
+type Filesystem string
+
+// XFS grows while it is mounted wherever it can be mounted at all. ext4 asks for CAP_SYS_RESOURCE to do so, which many
+// virtual machines and containers lack; there a claim that grows never gets its space.
+const (
+	XFS  Filesystem = "xfs"
+	Ext4 Filesystem = "ext4"
+)
+
 // Volume describes one volume.
 type Volume struct {
-	ID      string  `json:"id"`
-	Node    string  `json:"node"` // the only node that may use it
-	Backend Backend `json:"backend"`
-	Size    int64   `json:"size"`
+	ID         string     `json:"id"`
+	Node       string     `json:"node"` // the only node that may use it
+	Backend    Backend    `json:"backend"`
+	Filesystem Filesystem `json:"filesystem,omitempty"`
+	Size       int64      `json:"size"`
 }
 
 var (
@@ -79,7 +90,7 @@ func (s Store) Get(id string) (Volume, error) {
 func (s Store) Create(ctx context.Context, want Volume) (Volume, error) {
 	have, err := s.Get(want.ID)
 	if err == nil {
-		if have.Node != want.Node || have.Backend != want.Backend || have.Size < want.Size {
+		if have.Node != want.Node || have.Backend != want.Backend || have.Filesystem != want.Filesystem || have.Size < want.Size {
 			return Volume{}, fmt.Errorf("%w: %s", ErrConflict, want.ID)
 		}
 		return have, nil
@@ -119,7 +130,34 @@ func (s Store) fill(ctx context.Context, at string, v Volume) error {
 	if err := resize(s.Image(at), v.Size); err != nil {
 		return err
 	}
-	return command.Run(ctx, "mkfs.ext4", "-q", "-F", "-m", "0", "-E", "lazy_itable_init=1,lazy_journal_init=1", s.Image(at))
+	return format(ctx, v, s.Image(at))
+}
+
+// format makes the file system of a new volume.
+func format(ctx context.Context, v Volume, image string) error {
+	if v.Filesystem == Ext4 {
+		return command.Run(ctx, "mkfs.ext4", "-q", "-F", "-m", "0", "-E", "lazy_itable_init=1,lazy_journal_init=1", image)
+	}
+	args := []string{"-q", "-f", "-K", image}
+	if v.Size < smallXFS {
+		args = append([]string{"--unsupported"}, args...)
+	}
+	return command.Run(ctx, "mkfs.xfs", args...)
+}
+
+// GrowMounted makes the file system as large as the disk, while it is mounted at path from device.
+func (v Volume) GrowMounted(ctx context.Context, device, path string) error {
+	if err := command.Run(ctx, "losetup", "-c", device); err != nil {
+		return fmt.Errorf("make loop device follow its file: %w", err)
+	}
+	grow := []string{"xfs_growfs", "-d", path}
+	if v.Filesystem == Ext4 {
+		grow = []string{"resize2fs", device}
+	}
+	if err := command.Run(ctx, grow[0], grow[1:]...); err != nil {
+		return fmt.Errorf("grow file system: %w", err)
+	}
+	return nil
 }
 
 // Grow makes the volume larger; a smaller size changes nothing.

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mysqlcluster
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	mysqlv1 "github.com/keelson-dev/mysql-operator/api/v1"
+	mysqlv1ac "github.com/keelson-dev/mysql-operator/api/v1/applyconfiguration/api/v1"
+	"github.com/keelson-dev/mysql-operator/internal/events"
+	"github.com/keelson-dev/mysql-operator/internal/kube"
+	"github.com/keelson-dev/mysql-operator/internal/metrics"
+	"github.com/keelson-dev/mysql-operator/internal/naming"
+)
+
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+
+// report writes the status if it changed, and then, not before, tells the events and metrics.
+func (r *Reconciler) report(ctx context.Context, s *scope) kube.Outcome {
+	if s.pods == nil || s.found.deleting == gone {
+		return kube.Done() // nothing could be observed, or there is nothing left to report to
+	}
+	status := buildStatus(s)
+	if !sameStatus(s.cluster.Status, status) {
+		want := mysqlv1ac.MySQLCluster(s.cluster.Name, s.cluster.Namespace).WithUID(s.cluster.UID).WithStatus(statusConfiguration(status))
+		err := r.Client.Status().Apply(ctx, want, client.FieldOwner(naming.OwnerStatus), client.ForceOwnership)
+		if client.IgnoreNotFound(err) != nil {
+			return kube.Retry(fmt.Errorf("write status: %w", err))
+		}
+	}
+	r.publish(s, status)
+	return kube.Done()
+}
+
+func (r *Reconciler) publish(s *scope, status mysqlv1.MySQLClusterStatus) {
+	r.Events.Publish(s.cluster, append(s.found.events, conditionEvents(s.cluster.Status.Conditions, status.Conditions)...))
+	d, ha := s.found.decision, s.ha()
+	name := metrics.Cluster{Namespace: s.cluster.Namespace, Name: s.cluster.Name}
+	if d.Persist != nil || len(d.Orders) > 0 {
+		r.Metrics.Decided(string(d.Reason))
+	}
+	if s.found.ha != nil && s.cluster.Status.HA != nil && s.cluster.Status.HA.Primary != s.found.ha.Primary {
+		r.Metrics.PrimaryChanged(name)
+	}
+	r.Metrics.Observe(name, metrics.State{Epoch: ha.Epoch, InSync: len(ha.InSync), Ready: int(status.ReadyReplicas)})
+}
+
+// conditionEvents tells of the conditions that people are woken for, when they became what they are.
+func conditionEvents(before, after []metav1.Condition) []events.Event {
+	told := []mysqlv1.ConditionType{
+		mysqlv1.ConditionAvailable, mysqlv1.ConditionReady, mysqlv1.ConditionUpToDate, mysqlv1.ConditionCertificatesValid,
+	}
+	var out []events.Event
+	for _, c := range after {
+		if !slices.Contains(told, mysqlv1.ConditionType(c.Type)) {
+			continue
+		}
+		at := slices.IndexFunc(before, func(b metav1.Condition) bool { return b.Type == c.Type })
+		if at >= 0 && before[at].Status == c.Status && before[at].Reason == c.Reason {
+			continue
+		}
+		switch {
+		case c.Status == metav1.ConditionFalse && at >= 0:
+			out = append(out, events.ConditionFalse(mysqlv1.ConditionType(c.Type), mysqlv1.Reason(c.Reason), c.Message))
+		case c.Status == metav1.ConditionTrue && at >= 0 && before[at].Status != metav1.ConditionTrue:
+			out = append(out, events.ConditionTrue(mysqlv1.ConditionType(c.Type), mysqlv1.Reason(c.Reason)))
+		}
+	}
+	return out
+}
+
+func equalStatus(a, b mysqlv1.MySQLClusterStatus) bool { return equality.Semantic.DeepEqual(a, b) }
+
+// statusConfiguration is the whole status but ha: a field left out would be given up, and ha is not ours here.
+func statusConfiguration(status mysqlv1.MySQLClusterStatus) *mysqlv1ac.MySQLClusterStatusApplyConfiguration {
+	out := mysqlv1ac.MySQLClusterStatus().
+		WithObservedGeneration(status.ObservedGeneration).
+		WithPhase(status.Phase).
+		WithReplicas(status.Replicas).
+		WithReadyReplicas(status.ReadyReplicas).
+		WithSelector(status.Selector).
+		WithPrimary(status.Primary)
+	for _, i := range status.Instances {
+		out.WithInstances(mysqlv1ac.InstanceStatus().
+			WithName(i.Name).WithRole(i.Role).WithInSync(i.InSync).WithReady(i.Ready).WithState(i.State).
+			WithVersion(i.Version).WithNode(i.Node).WithGTID(i.GTID).WithWhy(i.Why))
+	}
+	for _, c := range status.Conditions {
+		out.WithConditions(metav1ac.Condition().
+			WithType(c.Type).WithStatus(c.Status).WithObservedGeneration(c.ObservedGeneration).
+			WithLastTransitionTime(c.LastTransitionTime).WithReason(c.Reason).WithMessage(c.Message))
+	}
+	return out
+}
