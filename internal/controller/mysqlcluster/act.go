@@ -230,11 +230,12 @@ func fromMembers(list []planner.Member, key []byte) []*wire.Member {
 }
 
 // memberPassword is the password of one incarnation of an instance: an earlier incarnation of the same name cannot
-// log in with what it knows, and acknowledge writes that it will not keep (ha-rules F4).
+// log in with what it knows, and acknowledge writes that it will not keep (ha-rules F4). It has 192 bits in 32
+// characters, the most that CHANGE REPLICATION SOURCE takes.
 func memberPassword(key []byte, m planner.Member) string {
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte(m.Name + "/" + m.Incarnation))
-	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil)[:24])
 }
 
 func (s *scope) host(instance string) string {

@@ -251,3 +251,14 @@ func TestDifferenceOfSetsIsShown(t *testing.T) {
 		}
 	}
 }
+
+// MySQL refuses a longer password for a replication user (error 3056), so every join failed.
+func TestAMemberPasswordIsNotTooLongForReplication(t *testing.T) {
+	got := memberPassword([]byte("key"), planner.Member{Name: "c-0", Incarnation: "a"})
+	if len(got) != 32 {
+		t.Errorf("%q has %d characters, want 32", got, len(got))
+	}
+	if other := memberPassword([]byte("key"), planner.Member{Name: "c-0", Incarnation: "b"}); other == got {
+		t.Error("two incarnations share a password")
+	}
+}

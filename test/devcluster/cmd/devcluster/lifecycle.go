@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -31,7 +32,7 @@ func upCommand(g *global) *cobra.Command {
 			if err := errors.Join(layout.CheckName(g.name), layout.CheckNodes(o.Nodes)); err != nil {
 				return err
 			}
-			return up(cmd, g, o, mysql)
+			return up(cmd.Context(), g, o, mysql)
 		},
 	}
 	cmd.Flags().IntVar(&o.Nodes, "nodes", 3, "number of nodes, 1 to 7")
@@ -40,8 +41,7 @@ func upCommand(g *global) *cobra.Command {
 	return cmd
 }
 
-func up(cmd *cobra.Command, g *global, o cluster.Options, mysql bool) error {
-	ctx := cmd.Context()
+func up(ctx context.Context, g *global, o cluster.Options, withMySQL bool) error {
 	here, err := surroundings()
 	if err != nil {
 		return err
@@ -53,22 +53,8 @@ func up(cmd *cobra.Command, g *global, o cluster.Options, mysql bool) error {
 	if err != nil {
 		return err
 	}
-	kitchen := bake.Kitchen{Root: w.root, Cache: w.cache, Names: w.names, Progress: os.Stderr}
-	pause, err := kitchen.Pause(ctx)
-	if err != nil {
+	if o.Images, err = images(ctx, w, withMySQL); err != nil {
 		return err
-	}
-	o.Images = append(o.Images, pause)
-	if mysql {
-		tree, err := mysqlroot.Source{Cache: w.cache, AptSources: "/etc/apt", Progress: os.Stderr}.Ensure(ctx)
-		if err != nil {
-			return err
-		}
-		archive, err := kitchen.MySQL(tree)
-		if err != nil {
-			return err
-		}
-		o.Images = append(o.Images, archive)
 	}
 	if err := m.Up(ctx, o); err != nil {
 		return err
@@ -81,13 +67,33 @@ func up(cmd *cobra.Command, g *global, o cluster.Options, mysql bool) error {
 	return nil
 }
 
+// images are the archives that every cluster serves.
+func images(ctx context.Context, w where, withMySQL bool) ([]string, error) { //nolint:revive // The flag of a person's command.
+	kitchen := bake.Kitchen{Root: w.root, Cache: w.cache, Names: w.names, Progress: os.Stderr}
+	pause, err := kitchen.Pause(ctx)
+	if err != nil || !withMySQL {
+		return []string{pause}, err
+	}
+	tree, err := mysqlroot.Source{Cache: w.cache, AptSources: "/etc/apt", Progress: os.Stderr}.Ensure(ctx)
+	if err != nil {
+		return nil, err
+	}
+	mysql, err := kitchen.MySQL(tree)
+	return []string{pause, mysql}, err
+}
+
 func downCommand(g *global) *cobra.Command {
 	var purge bool
 	cmd := &cobra.Command{
 		Use:   "down",
 		Short: "Stop the cluster and leave nothing on the machine but its data (--purge: not even that)",
 		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return g.bare().Down(cmd.Context(), purge) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if purge {
+				return g.bare().Purge(cmd.Context())
+			}
+			return g.bare().Down(cmd.Context())
+		},
 	}
 	cmd.Flags().BoolVar(&purge, "purge", false, "remove the cluster's data too")
 	return cmd
@@ -99,7 +105,22 @@ func reapCommand(g *global) *cobra.Command {
 		Use:   "reap",
 		Short: "Stop whatever an earlier, killed run left behind; data stays",
 		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return g.bare().Reap(cmd.Context(), all) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			names := []string{g.name}
+			if all {
+				var err error
+				if names, err = g.bare().Names(); err != nil {
+					return err
+				}
+			}
+			for _, name := range names {
+				one := global{name: name, state: g.state}
+				if err := one.bare().Down(cmd.Context()); err != nil {
+					return fmt.Errorf("reap cluster %s: %w", name, err)
+				}
+			}
+			return nil
+		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "clusters of every name")
 	return cmd

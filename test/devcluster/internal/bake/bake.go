@@ -59,7 +59,8 @@ func (o Operator) Write(ctx context.Context, path string) (v1.Hash, error) {
 
 func (o Operator) build(ctx context.Context, arch, work string) (v1.Image, error) {
 	binary := filepath.Join(work, "manager-"+arch)
-	if err := goBuild(ctx, o.Root, arch, o.LDFlags, binary, "./cmd/manager"); err != nil {
+	manager := program{dir: o.Root, pkg: "./cmd/manager", arch: arch, ldflags: o.LDFlags}
+	if err := manager.build(ctx, binary); err != nil {
 		return nil, err
 	}
 	return image.Image{
@@ -101,7 +102,8 @@ func Pause(ctx context.Context, root, name, arch, path string) error {
 	}
 	defer func() { _ = os.RemoveAll(work) }()
 	binary := filepath.Join(work, "pause")
-	if err := goBuild(ctx, filepath.Join(root, "test/devcluster"), arch, "", binary, "./cmd/pause"); err != nil {
+	pause := program{dir: filepath.Join(root, "test/devcluster"), pkg: "./cmd/pause", arch: arch}
+	if err := pause.build(ctx, binary); err != nil {
 		return fmt.Errorf("make pause image: %w", err)
 	}
 	img, err := image.Image{
@@ -167,13 +169,21 @@ func mysqlEntries(root string) ([]image.Entry, error) {
 	return entries, nil
 }
 
-func goBuild(ctx context.Context, dir, arch, ldflags, out, pkg string) error {
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", strings.TrimSpace("-s -w -buildid= "+ldflags), "-o", out, pkg)
-	cmd.Dir = dir
+// program is a program of a module to build for an image.
+type program struct {
+	dir     string
+	pkg     string
+	arch    string
+	ldflags string
+}
+
+func (p program) build(ctx context.Context, out string) error {
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", strings.TrimSpace("-s -w -buildid= "+p.ldflags), "-o", out, p.pkg)
+	cmd.Dir = p.dir
 	// Without stamping: a commit that does not change the program must not change the image.
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+arch, "GOWORK=off", "GOFLAGS=-mod=readonly -buildvcs=false")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+p.arch, "GOWORK=off", "GOFLAGS=-mod=readonly -buildvcs=false")
 	if text, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("build %s: %w: %s", pkg, err, text)
+		return fmt.Errorf("build %s: %w: %s", p.pkg, err, text)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,8 +23,22 @@ import (
 // patience is how long the kernel may take to take apart what was killed.
 const patience = 20 * time.Second
 
-// Down stops the cluster and takes everything off the machine but its data; purge takes the data too.
-func (m *Manager) Down(ctx context.Context, purge bool) error {
+// Down stops the cluster and takes everything off the machine but its data.
+func (m *Manager) Down(ctx context.Context) error {
+	return m.down(ctx, func(layout.Cluster) error { return nil })
+}
+
+// Purge does what Down does and removes the data too.
+func (m *Manager) Purge(ctx context.Context) error {
+	return m.down(ctx, func(c layout.Cluster) error {
+		if err := os.RemoveAll(c.State); err != nil {
+			return fmt.Errorf("remove data: %w", err)
+		}
+		return m.release()
+	})
+}
+
+func (m *Manager) down(ctx context.Context, then func(layout.Cluster) error) error {
 	unlock, err := m.lock()
 	if err != nil {
 		return err
@@ -31,7 +46,7 @@ func (m *Manager) Down(ctx context.Context, purge bool) error {
 	defer unlock()
 	c, err := m.Find()
 	if errors.Is(err, ErrNotRunning) {
-		m.say("cluster %s does not exist", m.Name)
+		m.sayf("cluster %s does not exist", m.Name)
 		return m.leave()
 	}
 	if err != nil {
@@ -40,13 +55,8 @@ func (m *Manager) Down(ctx context.Context, purge bool) error {
 	if err := m.stop(ctx, c); err != nil {
 		return err
 	}
-	if purge {
-		if err := os.RemoveAll(c.State); err != nil {
-			return fmt.Errorf("remove data: %w", err)
-		}
-		if err := m.release(); err != nil {
-			return err
-		}
+	if err := then(c); err != nil {
+		return err
 	}
 	return m.leave()
 }
@@ -79,22 +89,29 @@ func rank(machine string) int {
 
 // end stops a machine for good and forgets it. The control plane is asked first, so that etcd closes its files.
 func (m *Manager) end(c layout.Cluster, machine string) error {
-	r, ok := running(c, machine)
-	if ok {
-		if machine == layout.Plane {
-			if err := r.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, procid.ErrGone) {
-				return err
-			}
-			awaitEnd(r, patience/2)
+	if r, ok := running(c, machine); ok {
+		if err := askToEnd(machine, r); err != nil {
+			return err
 		}
 		if err := m.kill(c, machine, r); err != nil {
 			return err
 		}
-		m.say("stopped %s", machine)
+		m.sayf("stopped %s", machine)
 	}
 	if err := os.Remove(pidFile(c, machine)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("forget %s: %w", machine, err)
 	}
+	return nil
+}
+
+func askToEnd(machine string, r procid.Record) error {
+	if machine != layout.Plane {
+		return nil
+	}
+	if err := r.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, procid.ErrGone) {
+		return err
+	}
+	awaitEnd(r, patience/2)
 	return nil
 }
 
@@ -148,24 +165,11 @@ func (m *Manager) leave() error {
 	return nil
 }
 
-// Reap stops whatever an earlier, killed run left behind, of this cluster or of all.
-func (m *Manager) Reap(ctx context.Context, all bool) error {
-	names := []string{m.Name}
-	if all {
-		slots, err := m.slots()
-		if err != nil {
-			return err
-		}
-		for name := range slots {
-			names = append(names, name)
-		}
+// Names are the names of all clusters that exist, running or not.
+func (m *Manager) Names() ([]string, error) {
+	slots, err := m.slots()
+	if err != nil {
+		return nil, err
 	}
-	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
-		one := *m
-		one.Name = name
-		if err := one.Down(ctx, false); err != nil {
-			return fmt.Errorf("reap cluster %s: %w", name, err)
-		}
-	}
-	return nil
+	return slices.Sorted(maps.Keys(slots)), nil
 }

@@ -11,60 +11,69 @@ import (
 	"github.com/keelson-dev/mysql-operator/test/devcluster/internal/procid"
 )
 
-// target finds a node of the running cluster by the name a person gives.
-func (m *Manager) target(text string) (layout.Cluster, record, int, error) {
+// target is a node that a command is about.
+type target struct {
+	cluster layout.Cluster
+	record  record
+	number  int
+	name    string
+	process procid.Record // of a living node
+}
+
+// find finds a node of the cluster by the name a person gives.
+func (m *Manager) find(text string) (target, error) {
 	c, err := m.Find()
 	if err != nil {
-		return layout.Cluster{}, record{}, 0, err
+		return target{}, err
 	}
 	r, err := loadRecord(c)
 	if err != nil {
-		return layout.Cluster{}, record{}, 0, err
+		return target{}, err
 	}
 	n, err := layout.ParseNode(text, r.Nodes)
-	return c, r, n, err
+	return target{cluster: c, record: r, number: n, name: layout.NodeName(n)}, err
 }
 
-func (m *Manager) liveNode(text string) (layout.Cluster, procid.Record, string, error) {
-	c, _, n, err := m.target(text)
+func (m *Manager) findAlive(text string) (target, error) {
+	t, err := m.find(text)
 	if err != nil {
-		return layout.Cluster{}, procid.Record{}, "", err
+		return target{}, err
 	}
-	name := layout.NodeName(n)
-	r, ok := running(c, name)
+	r, ok := running(t.cluster, t.name)
 	if !ok {
-		return layout.Cluster{}, procid.Record{}, "", fmt.Errorf("%s is dead: `devcluster kill-node --node %s --revive` starts it", name, name)
+		return target{}, fmt.Errorf("%s is dead: `devcluster kill-node --node %s --revive` starts it", t.name, t.name)
 	}
-	return c, r, name, nil
+	t.process = r
+	return t, nil
 }
 
 // Partition cuts a node off from peers (none named: from everybody), in one direction or both.
 func (m *Manager) Partition(ctx context.Context, node string, direction network.Direction, from []string) error {
-	c, r, name, err := m.liveNode(node)
+	t, err := m.findAlive(node)
 	if err != nil {
 		return err
 	}
-	peers, err := network.Peers(c, from)
+	peers, err := network.Peers(t.cluster, from)
 	if err != nil {
 		return err
 	}
-	if err := network.Partition(ctx, r.PID, network.Cut{Direction: direction, Peers: peers}); err != nil {
+	if err := network.Partition(ctx, t.process.PID, network.Cut{Direction: direction, Peers: peers}); err != nil {
 		return err
 	}
-	m.say("%s is cut off (%s)", name, direction)
+	m.sayf("%s is cut off (%s)", t.name, direction)
 	return nil
 }
 
 // Heal ends the partition of a node.
 func (m *Manager) Heal(ctx context.Context, node string) error {
-	_, r, name, err := m.liveNode(node)
+	t, err := m.findAlive(node)
 	if err != nil {
 		return err
 	}
-	if err := network.Heal(ctx, r.PID); err != nil {
+	if err := network.Heal(ctx, t.process.PID); err != nil {
 		return err
 	}
-	m.say("%s is reachable again", name)
+	m.sayf("%s is reachable again", t.name)
 	return nil
 }
 
@@ -76,17 +85,17 @@ func (m *Manager) KillNode(node string) error {
 		return err
 	}
 	defer unlock()
-	c, r, name, err := m.liveNode(node)
+	t, err := m.findAlive(node)
 	if err != nil {
 		return err
 	}
-	if err := network.SetCable(c, name, false); err != nil {
+	if err := network.Unplug(t.cluster, t.name); err != nil {
 		return err
 	}
-	if err := m.kill(c, name, r); err != nil {
+	if err := m.kill(t.cluster, t.name, t.process); err != nil {
 		return err
 	}
-	m.say("%s is dead", name)
+	m.sayf("%s is dead", t.name)
 	return nil
 }
 
@@ -97,19 +106,19 @@ func (m *Manager) Revive(node string) error {
 		return err
 	}
 	defer unlock()
-	c, rec, n, err := m.target(node)
+	t, err := m.find(node)
 	if err != nil {
 		return err
 	}
-	if _, ok := running(c, layout.NodeName(n)); ok {
-		m.say("%s is alive", layout.NodeName(n))
+	if _, ok := running(t.cluster, t.name); ok {
+		m.sayf("%s is alive", t.name)
 		return nil
 	}
-	m.Programs.Self = c.Path("bin", "devcluster")
-	if err := m.Cgroups.Remove(c.Cgroup(layout.NodeName(n)), patience); err != nil {
+	m.Programs.Self = t.cluster.Path("bin", "devcluster")
+	if err := m.Cgroups.Remove(t.cluster.Cgroup(t.name), patience); err != nil {
 		return err
 	}
-	return m.startNode(c, n, rec.Timing)
+	return m.startNode(t.cluster, t.number, t.record.Timing)
 }
 
 // MachineStatus is one line of Status.

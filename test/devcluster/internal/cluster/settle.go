@@ -37,7 +37,7 @@ func (m *Manager) settle(ctx context.Context, c layout.Cluster, o Options) error
 	if err := wait(ctx, "the API server", func() error { _, err := api.get(ctx, "/readyz"); return err }); err != nil {
 		return m.explain(c, err)
 	}
-	m.say("API server is ready: %s", c.APIServer())
+	m.sayf("API server is ready: %s", c.APIServer())
 	// Namespaces appear a moment after the API server is ready, and the add-ons go into one.
 	if err := wait(ctx, "the add-ons", func() error { return m.applyAddons(ctx, c) }); err != nil {
 		return m.explain(c, err)
@@ -45,7 +45,7 @@ func (m *Manager) settle(ctx context.Context, c layout.Cluster, o Options) error
 	if err := wait(ctx, "the nodes", func() error { return nodesReady(ctx, api, o.Nodes) }); err != nil {
 		return m.explain(c, err)
 	}
-	m.say("%d nodes are ready", o.Nodes)
+	m.sayf("%d nodes are ready", o.Nodes)
 	return nil
 }
 
@@ -115,7 +115,7 @@ func (m *Manager) load(ctx context.Context, c layout.Cluster, archives []string)
 		if err != nil {
 			return err
 		}
-		m.say("loaded %s", strings.Join(names, ", "))
+		m.sayf("loaded %s", strings.Join(names, ", "))
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ type record struct {
 	Timing components.Timing `json:"timing"`
 }
 
-func (m *Manager) say(format string, args ...any) {
+func (m *Manager) sayf(format string, args ...any) {
 	_, _ = fmt.Fprintf(m.Progress, format+"\n", args...)
 }
 

@@ -181,7 +181,7 @@ func (m *Manager) startMachine(c layout.Cluster, machine string, config nodeinit
 	if err := pending.Go(); err != nil {
 		return fmt.Errorf("start %s: %w", machine, err)
 	}
-	m.say("started %s", machine)
+	m.sayf("started %s", machine)
 	return nil
 }
 

@@ -5,6 +5,7 @@ package csi
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"google.golang.org/grpc/codes"
@@ -134,13 +135,10 @@ func filesystem(capabilities []*csi.VolumeCapability) volume.Filesystem {
 }
 
 func singleNode(mode csi.VolumeCapability_AccessMode_Mode) bool {
-	switch mode {
-	case csi.VolumeCapability_AccessMode_SINGLE_NODE_WRITER, csi.VolumeCapability_AccessMode_SINGLE_NODE_READER_ONLY,
-		csi.VolumeCapability_AccessMode_SINGLE_NODE_SINGLE_WRITER, csi.VolumeCapability_AccessMode_SINGLE_NODE_MULTI_WRITER:
-		return true
-	default:
-		return false
-	}
+	return slices.Contains([]csi.VolumeCapability_AccessMode_Mode{
+		csi.VolumeCapability_AccessMode_SINGLE_NODE_WRITER, csi.VolumeCapability_AccessMode_SINGLE_NODE_READER_ONLY,
+		csi.VolumeCapability_AccessMode_SINGLE_NODE_SINGLE_WRITER, csi.VolumeCapability_AccessMode_SINGLE_NODE_MULTI_WRITER,
+	}, mode)
 }
 
 func nodeOf(r *csi.TopologyRequirement) string {

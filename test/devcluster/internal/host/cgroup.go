@@ -91,7 +91,7 @@ func delegate(dir string) error {
 	if err != nil {
 		return fmt.Errorf("read cgroup controllers: %w", err)
 	}
-	for _, name := range strings.Fields(string(controllers)) {
+	for name := range strings.FieldsSeq(string(controllers)) {
 		if err := os.WriteFile(filepath.Join(dir, "cgroup.subtree_control"), []byte("+"+name), 0); err != nil {
 			return fmt.Errorf("delegate cgroup controller %s: %w", name, err)
 		}

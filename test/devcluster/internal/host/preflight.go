@@ -12,11 +12,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Unsuitable lists what a machine lacks, in words, with the way out.
-type Unsuitable []string
+// UnsuitableError lists what a machine lacks, in words, with the way out.
+type UnsuitableError []string
 
 // Error says everything that is missing at once, so that nobody has to fix one thing to hear of the next.
-func (u Unsuitable) Error() string {
+func (u UnsuitableError) Error() string {
 	return "this machine cannot run the development cluster:\n  - " + strings.Join(u, "\n  - ") +
 		"\nUse kind (https://kind.sigs.k8s.io) or any existing cluster instead: docs/development-cluster.md says how."
 }
@@ -29,7 +29,7 @@ type check struct {
 
 // Check returns an error that names everything the machine lacks.
 func Check(g Cgroups) error {
-	var missing Unsuitable
+	var missing UnsuitableError
 	for _, c := range checks(g) {
 		if c.lacks() {
 			missing = append(missing, c.words)

@@ -117,18 +117,14 @@ func replaceRoute(h *netlink.Handle, link netlink.Link, to netip.Prefix, via net
 	return nil
 }
 
-// SetCable plugs the cable of a machine in or out at the host's end.
-func SetCable(c layout.Cluster, machine string, in bool) error {
+// Unplug pulls the cable of a machine at the host's end. Attach gives a machine that starts again a new one.
+func Unplug(c layout.Cluster, machine string) error {
 	link, err := netlink.LinkByName(c.Link(machine))
 	if err != nil {
 		return fmt.Errorf("find cable of %s: %w", machine, err)
 	}
-	set := netlink.LinkSetDown
-	if in {
-		set = netlink.LinkSetUp
-	}
-	if err := set(link); err != nil {
-		return fmt.Errorf("switch cable of %s: %w", machine, err)
+	if err := netlink.LinkSetDown(link); err != nil {
+		return fmt.Errorf("unplug %s: %w", machine, err)
 	}
 	return nil
 }
@@ -176,8 +172,7 @@ func Taken(c layout.Cluster) (bool, error) {
 
 func removeLink(name string) error {
 	link, err := netlink.LinkByName(name)
-	var missing netlink.LinkNotFoundError
-	if errors.As(err, &missing) {
+	if _, missing := errors.AsType[netlink.LinkNotFoundError](err); missing {
 		return nil
 	}
 	if err != nil {

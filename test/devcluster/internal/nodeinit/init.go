@@ -159,19 +159,19 @@ func (m *machine) startService(i int) {
 	service := m.config.Services[i]
 	log, err := os.OpenFile(filepath.Join(m.config.LogDir, service.Name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
-		m.report("open log of %s: %v", service.Name, err)
+		m.reportf("open log of %s: %v", service.Name, err)
 		return
 	}
 	defer func() { _ = log.Close() }()
 	null, err := os.Open(os.DevNull)
 	if err != nil {
-		m.report("open %s: %v", os.DevNull, err)
+		m.reportf("open %s: %v", os.DevNull, err)
 		return
 	}
 	defer func() { _ = null.Close() }()
 	pid, err := forkExec(service, null, log)
 	if err != nil {
-		m.report("start %s: %v", service.Name, err)
+		m.reportf("start %s: %v", service.Name, err)
 		go m.startWhenReady(i, restartDelay)
 		return
 	}
@@ -193,7 +193,7 @@ func (m *machine) reap() {
 		}
 		delete(m.running, pid)
 		if !m.ending {
-			m.report("%s ended (%s); starting it again", m.config.Services[i].Name, describe(status))
+			m.reportf("%s ended (%s); starting it again", m.config.Services[i].Name, describe(status))
 			go m.startWhenReady(i, restartDelay)
 		}
 	}
@@ -205,7 +205,7 @@ func (m *machine) signalAll() {
 	}
 }
 
-func (m *machine) report(format string, args ...any) {
+func (m *machine) reportf(format string, args ...any) {
 	_, _ = fmt.Fprintf(os.Stderr, "%s %s: %s\n", time.Now().UTC().Format(time.RFC3339Nano), m.config.Hostname, fmt.Sprintf(format, args...))
 }
 

@@ -168,26 +168,32 @@ func (s Store) unpack(archive, work string) error {
 		if err != nil {
 			return err
 		}
-		dir, file := path.Split(path.Clean(entry.Name))
-		switch {
-		case entry.Typeflag != tar.TypeReg:
-		case dir == "blobs/sha256/":
-			err = writeBlob(filepath.Join(BlobDir(s.Dir), file), file, entries)
-		case dir == "" && (file == "index.json" || file == "oci-layout"):
-			err = writeFile(filepath.Join(work, file), entries)
-		}
-		if err != nil {
+		if err := s.unpackEntry(entry, entries, work); err != nil {
 			return err
 		}
 	}
 }
 
+// unpackEntry keeps a blob or a file that describes the archive; anything else is left out.
+func (s Store) unpackEntry(entry *tar.Header, content io.Reader, work string) error {
+	dir, file := path.Split(path.Clean(entry.Name))
+	switch {
+	case entry.Typeflag != tar.TypeReg:
+		return nil
+	case dir == "blobs/sha256/":
+		return writeBlob(filepath.Join(BlobDir(s.Dir), file), file, content)
+	case dir == "" && (file == "index.json" || file == "oci-layout"):
+		return writeFile(filepath.Join(work, file), content)
+	}
+	return nil
+}
+
 // writeBlob keeps a blob only under the digest that its content really has.
-func writeBlob(path, digest string, content io.Reader) error {
-	if _, err := os.Stat(path); err == nil {
+func writeBlob(target, digest string, content io.Reader) error {
+	if _, err := os.Stat(target); err == nil {
 		return nil
 	}
-	temporary, err := os.CreateTemp(filepath.Dir(path), ".load-")
+	temporary, err := os.CreateTemp(filepath.Dir(target), ".load-")
 	if err != nil {
 		return err
 	}
@@ -202,11 +208,11 @@ func writeBlob(path, digest string, content io.Reader) error {
 	if err := os.Chmod(temporary.Name(), 0o644); err != nil {
 		return err
 	}
-	return os.Rename(temporary.Name(), path)
+	return os.Rename(temporary.Name(), target)
 }
 
-func writeFile(path string, content io.Reader) error {
-	f, err := os.Create(path)
+func writeFile(target string, content io.Reader) error {
+	f, err := os.Create(target)
 	if err != nil {
 		return err
 	}

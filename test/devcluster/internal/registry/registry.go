@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -148,9 +149,7 @@ func (a *answer) Write(p []byte) (int, error) { return a.body.Write(p) }
 func (a *answer) WriteHeader(status int) { a.status = status }
 
 func (a *answer) send(w http.ResponseWriter) {
-	for key, values := range a.header {
-		w.Header()[key] = values
-	}
+	maps.Copy(w.Header(), a.header)
 	w.WriteHeader(a.status)
 	_, _ = w.Write(a.body.Bytes())
 }
