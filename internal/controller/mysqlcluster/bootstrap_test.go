@@ -245,6 +245,23 @@ func TestOperatorKilledAfterAnyWriteEndsTheSame(t *testing.T) {
 	}
 }
 
+// TestAnyWriteMayFailOnce lets each write of a bootstrap in turn be refused as a conflict, or lose its answer.
+func TestAnyWriteMayFailOnce(t *testing.T) {
+	for k := 1; ; k++ {
+		e := newEnv(t, 1)
+		e.transport.faultAt = k
+		e.create(e.cluster(1))
+		e.mustSettle()
+		e.mustBe(mysqlv1.ConditionReady, metav1.ConditionTrue, mysqlv1.ReasonAllInstancesReady)
+		e.mustBe(mysqlv1.ConditionUpToDate, metav1.ConditionTrue, mysqlv1.ReasonAllUpToDate)
+		e.checkChildren(1)
+		if writes, _ := e.transport.count(); writes < k {
+			t.Logf("each of %d writes failed once", writes)
+			return
+		}
+	}
+}
+
 // endState is what must be the same however often an operator died on the way.
 func endState(e *env) map[string]any {
 	e.t.Helper()
