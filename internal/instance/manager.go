@@ -46,6 +46,8 @@ type Manager struct {
 	hub      *server.Hub
 	wake     chan struct{}
 	lastPass atomic.Int64
+	nudging  atomic.Bool
+	tasks    sync.WaitGroup // joined before Run returns
 
 	// quarantine says why nothing may be touched; set once, by New.
 	quarantine string
@@ -94,6 +96,7 @@ type state struct {
 	recovery  *recovery
 	stopping  *stopping
 	restarts  int
+	commits   waiting
 	peersAsk  time.Time
 	warmed    time.Time
 	certsRead time.Time
@@ -168,6 +171,8 @@ func (m *Manager) Run(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = m.peers.Close() }() // nothing is asked any more
+	defer m.tasks.Wait()
+	defer stopServices() // ends the tasks, which are joined after it
 	m.log.Info("Starting instance manager", naming.LogInstance, m.cfg.Instance, "mysqld", m.launcher.Version.String(),
 		"manager", m.cfg.Version)
 	tick := time.NewTicker(passEvery)
