@@ -180,7 +180,7 @@ func statusCommand(g *global) *cobra.Command {
 }
 
 func shellCommand(g *global) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "shell MACHINE [COMMAND…]",
 		Short: "Run a command inside node1 … node7 or plane, as if logged in there",
 		Args:  cobra.MinimumNArgs(1),
@@ -200,4 +200,6 @@ func shellCommand(g *global) *cobra.Command {
 			return syscall.Exec(enter, append(line, args[1:]...), os.Environ())
 		},
 	}
+	cmd.Flags().SetInterspersed(false) // What follows the machine belongs to the command.
+	return cmd
 }

@@ -35,7 +35,7 @@ func Check(g Cgroups) error {
 			missing = append(missing, c.words)
 		}
 	}
-	for _, program := range []string{"runc", "iptables", "iptables-save", "conntrack", "nsenter", "losetup", "mkfs.xfs", "xfs_growfs"} {
+	for _, program := range []string{"runc", "iptables", "iptables-save", "conntrack", "ipset", "nsenter", "losetup", "mkfs.xfs", "xfs_growfs"} {
 		if _, err := exec.LookPath(program); err != nil {
 			missing = append(missing, fmt.Sprintf("%s is not installed (packages: hack/debian-packages.txt)", program))
 		}
