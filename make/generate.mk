@@ -12,6 +12,7 @@ generate-go: $(TOOL_controller-gen) ## Deep copies and apply configurations.
 
 .PHONY: manifests
 manifests: $(TOOL_controller-gen) ## Custom resource definitions and RBAC from the markers in the code.
+	rm -f config/crd/bases/*.yaml
 	$(TOOL_controller-gen) crd paths=./api/... output:crd:artifacts:config=config/crd/bases
 	$(TOOL_controller-gen) rbac:roleName=manager-role paths=./internal/... paths=./cmd/... output:rbac:artifacts:config=config/rbac
 
@@ -23,8 +24,9 @@ generate-proto: $(TOOL_buf) $(TOOL_protoc-gen-go) $(TOOL_protoc-gen-go-grpc) ## 
 .PHONY: generate-docs
 generate-docs: $(TOOL_crd-ref-docs) ## Reference pages, and the pictures that tests keep true.
 	@mkdir -p docs/reference
-	$(TOOL_crd-ref-docs) --source-path=api --config=hack/crd-ref-docs/config.yaml --renderer=markdown --output-path=docs/reference/api.md
+	$(TOOL_crd-ref-docs) --source-path=api --config=hack/crd-ref-docs/config.yaml --renderer=markdown --log-level=ERROR --output-path=docs/reference/api.md
 	go test ./internal/archtest -count=1 -run '^(TestLayersPicture|TestRBACIsExpected)$$' -update
+	go test ./internal/mycnf -count=1 -run '^TestReferencePage$$' -update
 
 # drift writes the tree (untracked files too) before and after, so that it can be run on work in progress.
 .PHONY: drift

@@ -26,6 +26,8 @@ type command struct {
 func commands() []command {
 	return []command{
 		{name: "operator", summary: "run the reconcilers: the process behind the operator's Deployment", run: runOperator},
+		{name: "instance", summary: "run one MySQL instance, as PID 1 of its container", run: runInstance},
+		{name: "install", summary: "copy this binary and the settings into an instance pod, as its init container", run: runInstall},
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/selection"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -36,7 +37,12 @@ func runOperator(args []string) error {
 	}
 	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&options.logging)))
 
-	return startOperator(ctrl.SetupSignalHandler(), options)
+	config, err := ctrl.GetConfig()
+	if err != nil {
+		return fmt.Errorf("find the API server: %w", err)
+	}
+
+	return startOperator(ctrl.SetupSignalHandler(), config, options)
 }
 
 func newScheme() (*runtime.Scheme, error) {
@@ -79,14 +85,10 @@ func cacheOptions(namespaces []string) (cache.Options, error) {
 	return out, nil
 }
 
-func newManager(options *operatorOptions) (ctrl.Manager, error) {
+func newManager(config *rest.Config, options *operatorOptions) (ctrl.Manager, error) {
 	scheme, err := newScheme()
 	if err != nil {
 		return nil, err
-	}
-	config, err := ctrl.GetConfig()
-	if err != nil {
-		return nil, fmt.Errorf("find the API server: %w", err)
 	}
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return kube.CountRequests(next) })
 	cached, err := cacheOptions(options.watchNamespaces)
@@ -115,8 +117,8 @@ func newManager(options *operatorOptions) (ctrl.Manager, error) {
 	return mgr, nil
 }
 
-func startOperator(ctx context.Context, options *operatorOptions) error {
-	mgr, err := newManager(options)
+func startOperator(ctx context.Context, config *rest.Config, options *operatorOptions) error {
+	mgr, err := newManager(config, options)
 	if err != nil {
 		return err
 	}

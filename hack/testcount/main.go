@@ -15,11 +15,11 @@ import (
 
 // event is the part of a line of `go test -json` that matters here.
 type event struct {
-	Action     string
-	Package    string
-	ImportPath string
-	Test       string
-	Output     string
+	Action     string `json:"Action"`
+	Package    string `json:"Package"`
+	ImportPath string `json:"ImportPath"`
+	Test       string `json:"Test"`
+	Output     string `json:"Output"`
 }
 
 // test names one test of one package.

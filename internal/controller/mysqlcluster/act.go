@@ -28,6 +28,9 @@ var errNoKey = errors.New("the replication key is not known, so members cannot b
 // act carries out the decision: it stores a new state, or sends the orders that follow from the stored one. Never
 // both in one pass: an order whose state was not stored could be contradicted by the next leader.
 func (r *Reconciler) act(ctx context.Context, s *scope) kube.Outcome {
+	if err := r.confirm(ctx, s); err != nil {
+		return kube.Retry(err)
+	}
 	d := s.found.decision
 	log := logr.FromContextOrDiscard(ctx)
 	log.V(1).Info("Decided", naming.LogReason, d.Reason, naming.LogFacts, d.Because, "orders", len(d.Orders), "stores", d.Persist != nil)
@@ -227,11 +230,12 @@ func fromMembers(list []planner.Member, key []byte) []*wire.Member {
 }
 
 // memberPassword is the password of one incarnation of an instance: an earlier incarnation of the same name cannot
-// log in with what it knows, and acknowledge writes that it will not keep (ha-rules F4).
+// log in with what it knows, and acknowledge writes that it will not keep (ha-rules F4). It has 192 bits in 32
+// characters, the most that CHANGE REPLICATION SOURCE takes.
 func memberPassword(key []byte, m planner.Member) string {
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte(m.Name + "/" + m.Incarnation))
-	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil)[:24])
 }
 
 func (s *scope) host(instance string) string {

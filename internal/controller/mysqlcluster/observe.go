@@ -5,6 +5,7 @@ package mysqlcluster
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -52,30 +53,27 @@ func (r *Reconciler) observePods(ctx context.Context, s *scope) error {
 	return nil
 }
 
-// observeClaims lists the volume claims. Until the cluster is bootstrapped it asks the API server itself and goes by
-// name alone: a claim that somebody restored or copied has no label of ours, and would not be seen in the cache; an
-// instance would be initialised beside data that exists.
 func (r *Reconciler) observeClaims(ctx context.Context, s *scope) error {
 	list := &corev1.PersistentVolumeClaimList{}
-	var err error
-	if s.ha().Bootstrapped {
-		err = r.Client.List(ctx, list, client.InNamespace(s.cluster.Namespace), client.MatchingLabels(resources.Selector(s.cluster)))
-	} else {
-		err = r.Uncached.List(ctx, list, client.InNamespace(s.cluster.Namespace))
-	}
-	if err != nil {
+	if err := r.Client.List(ctx, list, client.InNamespace(s.cluster.Namespace), client.MatchingLabels(resources.Selector(s.cluster))); err != nil {
 		return fmt.Errorf("list volume claims: %w", err)
 	}
-	s.claims = map[string]*corev1.PersistentVolumeClaim{}
+	s.claims = claimsByInstance(s.cluster.Name, list)
+	return nil
+}
+
+// claimsByInstance returns the claims whose name is that of an instance's.
+func claimsByInstance(cluster string, list *corev1.PersistentVolumeClaimList) map[string]*corev1.PersistentVolumeClaim {
+	out := map[string]*corev1.PersistentVolumeClaim{}
 	prefix := naming.PVC("")
 	for i := range list.Items {
 		claim := &list.Items[i]
-		instance := claim.Name[min(len(prefix), len(claim.Name)):]
-		if _, ok := naming.Ordinal(s.cluster.Name, instance); ok && claim.Name == naming.PVC(instance) {
-			s.claims[instance] = claim
+		instance, ok := strings.CutPrefix(claim.Name, prefix)
+		if _, is := naming.Ordinal(cluster, instance); ok && is {
+			out[instance] = claim
 		}
 	}
-	return nil
+	return out
 }
 
 // connect keeps streams to exactly the pods that exist, and reads what their instances said.

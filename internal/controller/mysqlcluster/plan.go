@@ -43,9 +43,10 @@ func viewInstance(s *scope, name string) planner.Instance {
 	ordinal, _ := naming.Ordinal(s.cluster.Name, name)
 	pod := s.pods[name]
 	out := planner.Instance{
-		Name:     name,
-		Ordinal:  ordinal,
-		PVC:      s.claims[name] != nil,
+		Name:    name,
+		Ordinal: ordinal,
+		// A pod that runs has its volume, whatever the cache says of the claim.
+		PVC:      s.claims[name] != nil || pod != nil && pod.Status.PodIP != "",
 		Pod:      pod != nil,
 		Deleting: pod != nil && pod.DeletionTimestamp != nil,
 		Obstacle: findObstacle(pod).text,

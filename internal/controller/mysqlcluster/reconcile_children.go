@@ -107,8 +107,8 @@ func (r *Reconciler) reconcileMonitoring(ctx context.Context, s *scope) kube.Out
 	return kube.Done()
 }
 
-// sameMonitor compares what we set; we know no schema to extract by.
+// sameMonitor compares what we set, and ignores what the API fills in; we know no schema to extract by.
 func sameMonitor(want, live *unstructured.Unstructured) bool {
-	return equality.Semantic.DeepEqual(want.Object["spec"], live.Object["spec"]) &&
+	return equality.Semantic.DeepDerivative(want.Object["spec"], live.Object["spec"]) &&
 		equality.Semantic.DeepEqual(want.GetLabels(), live.GetLabels())
 }

@@ -27,7 +27,7 @@ import (
 // reconcileStorage asks for larger volumes where the spec does and the StorageClass allows it. A volume that is
 // larger than asked for, say one that was kept from before, stays so.
 func (r *Reconciler) reconcileStorage(ctx context.Context, s *scope) kube.Outcome {
-	var failed error
+	failed := r.adoptClaims(ctx, s)
 	for _, name := range s.names() {
 		claim := s.claims[name]
 		if claim == nil || claim.DeletionTimestamp != nil {

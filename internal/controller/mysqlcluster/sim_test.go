@@ -206,3 +206,13 @@ func dumpAccounts(followers []string) []string {
 	slices.Sort(out)
 	return out
 }
+
+// grow makes room for more instances.
+func (s *simInstances) grow(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.world.Grow(n)
+	for _, i := range s.world.Instances[1:] {
+		i.Pod = false
+	}
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bootstrap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/keelson-dev/mysql-operator/internal/instance/layout"
+	"github.com/keelson-dev/mysql-operator/internal/instance/marker"
+	"github.com/keelson-dev/mysql-operator/internal/instance/mysqld"
+	"github.com/keelson-dev/mysql-operator/internal/mysql"
+	"github.com/keelson-dev/mysql-operator/internal/naming"
+)
+
+// dirMode keeps the data to the instance's own user.
+const dirMode = 0o750
+
+// RemoveLeftovers removes what an interrupted Initialize or Clone left behind.
+func RemoveLeftovers(p layout.Paths) error {
+	return removeAll(p.Incoming(), p.Scratch())
+}
+
+// RemoveData removes the datadir: only after the marker says that it is not complete.
+func RemoveData(p layout.Paths) error {
+	return removeAll(p.Datadir())
+}
+
+func removeAll(paths ...string) error {
+	for _, path := range paths {
+		if err := os.RemoveAll(path); err != nil {
+			return fmt.Errorf("remove leftovers: %w", err)
+		}
+	}
+	return nil
+}
+
+// Initialize makes the cluster's first datadir with its accounts, and the database and its owner if they are named.
+func Initialize(ctx context.Context, l *mysqld.Launcher, database, owner string) error {
+	if err := errors.Join(RemoveLeftovers(l.Paths), RemoveData(l.Paths)); err != nil {
+		return err
+	}
+	credentials, err := l.Paths.ReadCredentials()
+	if err != nil {
+		return err
+	}
+	if owner != "" && owner != credentials.Owner {
+		return fmt.Errorf("the order names owner %q, the mounted Secret %q: wait for the kubelet to bring the new one", owner, credentials.Owner)
+	}
+	first := mysql.First{
+		ManagerUser: naming.AccountManager, ManagerPassword: credentials.Manager,
+		CloneUser: naming.AccountClone, ClonePassword: credentials.Clone,
+		CatchupUser: naming.AccountCatchup, CatchupPassword: credentials.Catchup,
+		Database: database, Owner: owner, OwnerPassword: credentials.OwnerPassword,
+	}
+	if err := l.Initialize(ctx, l.Paths.Incoming(), mysql.FirstFile(first)); err != nil {
+		return err
+	}
+	return adopt(l.Paths)
+}
+
+// adopt makes the complete incoming folder the datadir.
+func adopt(p layout.Paths) error {
+	if err := mysqld.SyncVolume(p.Incoming()); err != nil {
+		return err
+	}
+	if err := os.Rename(p.Incoming(), p.Datadir()); err != nil {
+		return fmt.Errorf("name datadir: %w", err)
+	}
+	return marker.SyncDir(p.Data)
+}
+
+// Source is the donor of a clone.
+type Source struct {
+	Host string
+	Port int
+}
+
+// stopTimeout bounds the stop of the throw-away server.
+const stopTimeout = 30 * time.Second
+
+// Prepare makes and starts the throw-away server that will receive the clone. It needs no donor.
+func Prepare(ctx context.Context, l *mysqld.Launcher) (*mysqld.Server, error) {
+	if err := errors.Join(RemoveLeftovers(l.Paths), RemoveData(l.Paths)); err != nil {
+		return nil, err
+	}
+	if err := l.Initialize(ctx, l.Paths.Scratch(), ""); err != nil {
+		return nil, err
+	}
+	scratch, err := l.StartScratch()
+	if err != nil {
+		return nil, err
+	}
+	if err := scratch.Await(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("start scratch server: %w", err), scratch.Kill(), scratch.DB.Close())
+	}
+	return scratch, nil
+}
+
+// Clone receives the donor's data through the throw-away server and makes it the datadir. progress is told now and then.
+func Clone(ctx context.Context, l *mysqld.Launcher, scratch *mysqld.Server, s Source, progress func(mysql.CloneProgress)) error {
+	credentials, err := l.Paths.ReadCredentials()
+	if err != nil {
+		return err
+	}
+	donor := mysql.Donor{Host: s.Host, Port: s.Port, User: naming.AccountClone, Password: credentials.Clone}
+	done := make(chan error, 1)
+	go func() { done <- scratch.DB.Clone(ctx, donor, l.Paths.Incoming()) }()
+	if err := watch(ctx, scratch, done, progress); err != nil {
+		return err
+	}
+	if err := Discard(ctx, scratch); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(l.Paths.Scratch()); err != nil {
+		return fmt.Errorf("remove scratch server: %w", err)
+	}
+	return adopt(l.Paths)
+}
+
+// progressEvery is how often the progress of a clone is read.
+const progressEvery = 500 * time.Millisecond
+
+func watch(ctx context.Context, scratch *mysqld.Server, done <-chan error, progress func(mysql.CloneProgress)) error {
+	tick := time.NewTicker(progressEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-done:
+			return err
+		case <-scratch.Ended():
+			return errors.Join(errors.New("scratch server ended during the clone"), scratch.Err(), <-done)
+		case <-tick.C:
+			if p, err := scratch.DB.CloneProgress(ctx); err == nil {
+				progress(p)
+			}
+		}
+	}
+}
+
+// Discard stops the throw-away server.
+func Discard(ctx context.Context, scratch *mysqld.Server) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	defer cancel()
+	_ = scratch.DB.Close() // the server goes away
+	_, err := scratch.Stop(ctx)
+	return err
+}
+
+// Complete tells whether there is a datadir.
+func Complete(p layout.Paths) bool {
+	return layout.Exists(filepath.Join(p.Datadir(), "mysql.ibd"))
+}

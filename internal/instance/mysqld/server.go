@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mysqld
+
+import (
+	"context"
+	"crypto/rand"
+	"time"
+
+	"github.com/keelson-dev/mysql-operator/internal/instance/supervisor"
+	"github.com/keelson-dev/mysql-operator/internal/mysql"
+)
+
+// Server is one process of mysqld, with connections to it.
+type Server struct {
+	*supervisor.Process
+	DB *mysql.Server
+	// StartID names this process.
+	StartID string
+	Started time.Time
+}
+
+func newServer(p *supervisor.Process, db *mysql.Server) *Server {
+	return &Server{Process: p, DB: db, StartID: rand.Text(), Started: time.Now()}
+}
+
+// awaitEvery is how often a starting server is asked.
+const awaitEvery = 50 * time.Millisecond
+
+// Await returns once the server answers; the error tells that it ended, or ctx did.
+func (s *Server) Await(ctx context.Context) error {
+	tick := time.NewTicker(awaitEvery)
+	defer tick.Stop()
+	for {
+		if s.DB.Ping(ctx) == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-s.Ended():
+			return s.Err()
+		case <-tick.C:
+		}
+	}
+}

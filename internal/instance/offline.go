@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package instance
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/keelson-dev/mysql-operator/internal/gtid"
+	"github.com/keelson-dev/mysql-operator/internal/instance/layout"
+	"github.com/keelson-dev/mysql-operator/internal/instance/marker"
+	"github.com/keelson-dev/mysql-operator/internal/mysql/binlog"
+	"github.com/keelson-dev/mysql-operator/internal/wire"
+)
+
+// offlineScan is what the files of a stopped server hold.
+type offlineScan struct {
+	finished chan struct{}
+	// Valid once finished is closed.
+	binlog binlog.Result
+	set    *gtid.Set // base ∪ binlog ∪ relay log; nil while it cannot be told (F12)
+	err    error
+}
+
+// startScan reads the files on another goroutine: gigabytes take seconds, and orders are answered meanwhile.
+func startScan(p layout.Paths, rec marker.Record, finished func()) *offlineScan {
+	s := &offlineScan{finished: make(chan struct{})}
+	go func() {
+		s.read(p, rec)
+		close(s.finished)
+		finished()
+	}()
+	return s
+}
+
+func (s *offlineScan) done() bool {
+	select {
+	case <-s.finished:
+		return true
+	default:
+		return false
+	}
+}
+
+func (s *offlineScan) read(p layout.Paths, rec marker.Record) {
+	if s.binlog, s.err = binlog.Scan(p.BinlogIndex()); s.err != nil {
+		return
+	}
+	relay, err := binlog.ScanRelay(p.RelayIndex())
+	if err != nil {
+		s.err = err
+		return
+	}
+	if rec.Base == nil {
+		return
+	}
+	base, err := gtid.Parse(*rec.Base)
+	if err != nil {
+		s.err = fmt.Errorf("read base set: %w", err)
+		return
+	}
+	all := base.Union(s.binlog.All()).Union(relay.Found)
+	s.set = &all
+}
+
+// recovery is what must be true of a primary's server after an unclean stop, before it takes its role (A2).
+type recovery struct {
+	scan binlog.Result
+	// fill are GTIDs that the server has forgotten; it runs with a new server_uuid already.
+	fill []string
+}
+
+// maxFill bounds the empty transactions; more than that is no tail but a damage.
+const maxFill = 10000
+
+// recoverStep checks that the server knows every GTID its binlogs hold, and repairs it where that is possible. It
+// returns true once the server may take its role.
+//
+// A statement without an InnoDB transaction (ANALYZE TABLE) can be in the binlog, and on a replica, and after a crash
+// not in gtid_executed: its number would be given out again, and the replica would skip what is written under it.
+func (m *Manager) recoverStep(ctx context.Context) bool {
+	missing := m.recovery.scan.All().Subtract(m.status.Executed)
+	switch {
+	case missing.IsEmpty():
+		m.recovery = nil
+		return true
+	case m.recovery.fill != nil:
+		m.fill(ctx)
+		return false
+	}
+	if lost := missing.Intersect(m.recovery.scan.Substantial); !lost.IsEmpty() {
+		m.fence = fmt.Sprintf("after a crash the server lacks transactions that its binlog holds: %s; it must be cloned", lost)
+		return false
+	}
+	one, ok := enumerate(missing, maxFill)
+	if !ok {
+		m.fence = fmt.Sprintf("after a crash the server lacks %d transactions that its binlog holds; it must be cloned", missing.Count())
+		return false
+	}
+	m.renew(ctx, one)
+	return false
+}
+
+// renew starts the server again under a new server_uuid, before the missing numbers are filled: replicas that hold
+// what they stood for must never see other transactions under the same UUID (A1).
+func (m *Manager) renew(ctx context.Context, missing []string) {
+	m.log.Info("Taking a new server_uuid: the binlog holds transactions that the server forgot", "gtid", strings.Join(missing, ","))
+	if err := m.stopServer(ctx); err != nil {
+		m.log.Error(err, "Stopping mysqld")
+		return
+	}
+	scan := m.recovery.scan
+	m.forget()
+	m.inbox.mu.Lock()
+	m.inbox.confirmed = true // it was, and the process ended by our own hand
+	m.inbox.mu.Unlock()
+	var next marker.Record
+	err := m.store.Update(func(r marker.Record) (marker.Record, error) {
+		r.UUIDs++
+		next = r
+		return r, nil
+	})
+	if err == nil {
+		err = m.launch(next)
+	}
+	if err != nil {
+		m.become(wire.State_STATE_DOWN, err.Error())
+		return
+	}
+	m.recovery = &recovery{scan: scan, fill: missing}
+}
+
+func (m *Manager) fill(ctx context.Context) {
+	if err := m.server.DB.FillEmpty(ctx, m.recovery.fill); err != nil {
+		m.why = err.Error()
+		m.log.Error(err, "Filling forgotten transactions")
+	}
+}
+
+// enumerate writes a set as single GTIDs; ok is false when there are more than limit.
+func enumerate(set gtid.Set, limit int64) (out []string, ok bool) {
+	if set.Count() > limit {
+		return nil, false
+	}
+	for member := range strings.SplitSeq(set.String(), ",") {
+		uuid, rest, _ := strings.Cut(member, ":")
+		prefix := uuid
+		for part := range strings.SplitSeq(rest, ":") {
+			low, high, isRange := strings.Cut(part, "-")
+			first, err := strconv.ParseInt(low, 10, 64)
+			if err != nil {
+				prefix = uuid + ":" + part // a tag
+				continue
+			}
+			last := first
+			if isRange {
+				last, _ = strconv.ParseInt(high, 10, 64) // canonical text
+			}
+			for n := first; n <= last; n++ {
+				out = append(out, prefix+":"+strconv.FormatInt(n, 10))
+			}
+		}
+	}
+	return out, true
+}

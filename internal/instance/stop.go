@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package instance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/keelson-dev/mysql-operator/internal/instance/marker"
+	"github.com/keelson-dev/mysql-operator/internal/instance/mysqld"
+	"github.com/keelson-dev/mysql-operator/internal/mysql"
+	"github.com/keelson-dev/mysql-operator/internal/wire"
+)
+
+const (
+	// leaveTimeout is how long a stopping replica waits to be dropped from the member list, so that no commit waits
+	// for it.
+	leaveTimeout = 10 * time.Second
+	// shutdownTimeout bounds a clean shutdown; a pod's grace period should be longer.
+	shutdownTimeout = 60 * time.Second
+)
+
+// stopping is the progress of an ordered end.
+type stopping struct {
+	since time.Time
+}
+
+// stopStep goes towards the end; done means that mysqld is stopped.
+func (m *Manager) stopStep(ctx context.Context, rec marker.Record) (done bool) {
+	if m.stopping == nil {
+		m.stopping = &stopping{since: time.Now()}
+	}
+	m.become(wire.State_STATE_STOPPING, "")
+	if m.server == nil {
+		return true
+	}
+	if m.mustLeave(ctx, rec) {
+		m.why = "waiting to be dropped from the list of those who acknowledge"
+		return false
+	}
+	m.publish()
+	if err := m.stopInRole(ctx, rec); err != nil {
+		m.log.Error(err, "Stopping mysqld")
+	}
+	m.forget()
+	return true
+}
+
+// mustLeave tells whether commits of the primary may still wait for this replica, and takes in an order that drops it.
+func (m *Manager) mustLeave(ctx context.Context, rec marker.Record) bool {
+	if rec.Order.Role != wire.Role_ROLE_REPLICA || !m.answering || time.Since(m.stopping.since) > leaveTimeout {
+		return false
+	}
+	if status, err := m.server.DB.Status(ctx); err == nil {
+		m.status = status
+		m.converge(ctx, rec)
+	}
+	m.phase = wire.State_STATE_STOPPING
+	return rec.Order.Acking
+}
+
+// stopInRole stops mysqld as its role demands.
+func (m *Manager) stopInRole(ctx context.Context, rec marker.Record) error {
+	if rec.Order.Role != wire.Role_ROLE_PRIMARY || !m.answering {
+		return m.stopCleanly(ctx)
+	}
+	// SIGTERM while a commit waits would engine-commit it, and spoil a rewind (B6).
+	if err := m.server.DB.SetOffline(ctx, true); err != nil {
+		return errors.Join(err, m.server.Kill())
+	}
+	if err := m.server.DB.SetReadOnly(ctx); err != nil {
+		m.log.Info("Killing mysqld: a commit waits for an acknowledgement")
+		return errors.Join(err, m.server.Kill())
+	}
+	return m.stopCleanly(ctx)
+}
+
+// stopCleanly stops mysqld and notes that it was clean, after everything is on the disk: the next start then needs no
+// scan, and another boot id means nothing (M4).
+func (m *Manager) stopCleanly(ctx context.Context) error {
+	if m.recovery != nil || !m.answering {
+		return m.stopServer(ctx)
+	}
+	clean, err := m.stopProcess(ctx)
+	if err != nil || !clean {
+		return err
+	}
+	if err := mysqld.SyncVolume(m.cfg.Paths.Datadir()); err != nil {
+		return err
+	}
+	return m.store.Update(func(r marker.Record) (marker.Record, error) {
+		r.Clean = true
+		return r, nil
+	})
+}
+
+// stopServer stops mysqld without noting anything.
+func (m *Manager) stopServer(ctx context.Context) error {
+	_, err := m.stopProcess(ctx)
+	return err
+}
+
+func (m *Manager) stopProcess(ctx context.Context) (clean bool, err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
+	defer cancel()
+	m.setDB(nil)
+	return m.server.Stop(ctx)
+}
+
+// fenceStep keeps mysqld stopped. A former primary is stopped in its own order.
+func (m *Manager) fenceStep(ctx context.Context) {
+	why := m.fence
+	if why == "" {
+		why = "fenced by order"
+	}
+	m.become(wire.State_STATE_FENCED, why)
+	if m.server == nil {
+		return
+	}
+	if err := m.fenceServer(ctx); err != nil {
+		m.log.Error(err, "Fencing")
+	}
+	if !m.server.Running() {
+		m.forget()
+	}
+}
+
+func (m *Manager) fenceServer(ctx context.Context) error {
+	if !m.answering || m.recovery != nil {
+		return m.server.Kill()
+	}
+	err := m.server.DB.SetReadOnly(ctx)
+	if errors.Is(err, mysql.ErrTimeout) {
+		return m.server.Kill()
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("fence: %w", err), m.server.Kill())
+	}
+	return m.stopCleanly(ctx)
+}
