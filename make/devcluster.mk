@@ -78,3 +78,8 @@ docker-push: docker-daemon ## Push the operator's image with Docker.
 .PHONY: docker-buildx
 docker-buildx: docker-daemon ## Build and push the operator's image for PLATFORMS with Docker.
 	docker buildx build --push --platform '$(PLATFORMS)' --build-arg VERSION='$(VERSION)' --build-arg GO_IMAGE='$(GO_IMAGE)' --build-arg BASE_IMAGE='$(BASE_IMAGE)' -t '$(IMG)' .
+
+# The operator's image by digest: a name that means just what was built, so that a node never runs an older one.
+.PHONY: image-by-digest
+image-by-digest:
+	@echo "$(OPERATOR_IMAGE)@$$(tar -xOf '$(IMAGE_DIR)/mysql-operator.tar' index.json | grep -o 'sha256:[0-9a-f]*' | head -n 1)"

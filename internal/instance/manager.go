@@ -46,6 +46,8 @@ type Manager struct {
 	hub      *server.Hub
 	wake     chan struct{}
 	lastPass atomic.Int64
+	nudging  atomic.Bool
+	tasks    sync.WaitGroup // joined before Run returns
 
 	// quarantine says why nothing may be touched; set once, by New.
 	quarantine string
@@ -82,7 +84,7 @@ type state struct {
 	memory    *role.Memory
 	phase     wire.State
 	why       string
-	told      string // the why that was logged last
+	told      string        // the why that was logged last
 	applied   *marker.Order // what is in effect in this process
 	intact    bool
 	sourceHad *gtid.Set // what the source had when the receiver connected, while not intact
@@ -94,6 +96,7 @@ type state struct {
 	recovery  *recovery
 	stopping  *stopping
 	restarts  int
+	commits   waiting
 	peersAsk  time.Time
 	warmed    time.Time
 	certsRead time.Time
@@ -168,6 +171,8 @@ func (m *Manager) Run(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = m.peers.Close() }() // nothing is asked any more
+	defer m.tasks.Wait()
+	defer stopServices() // ends the tasks, which are joined after it
 	m.log.Info("Starting instance manager", naming.LogInstance, m.cfg.Instance, "mysqld", m.launcher.Version.String(),
 		"manager", m.cfg.Version)
 	tick := time.NewTicker(passEvery)

@@ -142,6 +142,7 @@ func (m *Manager) converge(ctx context.Context, rec marker.Record) {
 	case wire.Role_ROLE_PRIMARY:
 		m.status, err = engine.Primary(ctx, m.status, m.wantPrimary(rec))
 		m.keepIntact(rec, nil)
+		m.unstick(ctx)
 	case wire.Role_ROLE_REPLICA:
 		m.status, err = engine.Replica(ctx, m.status, m.wantReplica(rec))
 		m.attached = m.attached || m.memory.Attached()

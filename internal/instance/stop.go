@@ -106,6 +106,8 @@ func (m *Manager) stopProcess(ctx context.Context) (clean bool, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 	defer cancel()
 	m.setDB(nil)
+	// mysqld waits two seconds for sessions to end by themselves.
+	_ = m.server.DB.Close() // nothing is asked any more
 	return m.server.Stop(ctx)
 }
 

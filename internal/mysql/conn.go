@@ -19,8 +19,9 @@ const (
 	callTimeout = 3 * time.Second
 	// loginTimeout bounds a login over the socket.
 	loginTimeout = 2 * time.Second
-	// connections are one for the status, one for orders, and two that calls which ran into their deadline have spoilt.
-	connections = 4
+	// connections are one for the status, one for orders, one for Nudge, and two that calls which ran into their
+	// deadline have spoilt.
+	connections = 5
 )
 
 // Config tells how to log in.

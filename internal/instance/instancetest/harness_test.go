@@ -260,14 +260,14 @@ func (w *world) operatorTLS(instance string) *tls.Config {
 
 // showLogs prints the end of each manager's log.
 func (w *world) showLogs() {
-	const lines = 40
+	const lines = 15
 	for name, n := range w.instances {
 		raw, err := os.ReadFile(n.log)
 		if err != nil {
 			continue
 		}
 		all := slices.DeleteFunc(strings.Split(strings.TrimSpace(string(raw)), "\n"), func(line string) bool {
-			return strings.Contains(line, "Asking mysqld")
+			return strings.Contains(line, "Asking mysqld") || strings.Contains(line, `"logger":"mysqld"`)
 		})
 		fmt.Fprintf(os.Stderr, "==== %s\n%s\n", name, strings.Join(all[max(0, len(all)-lines):], "\n"))
 	}

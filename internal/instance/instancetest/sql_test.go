@@ -7,7 +7,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"database/sql"
-	"fmt"
 	"strings"
 	"time"
 
@@ -101,8 +100,8 @@ func (w *world) admin(name string) *session {
 	connector, err := mysql.NewConnector(cfg)
 	w.must(err)
 	db := sql.OpenDB(connector)
+	db.SetMaxIdleConns(0) // it is made anew for each statement: servers end often here
 	w.t.Cleanup(func() { _ = db.Close() })
 	return &session{w: w, db: db}
 }
 
-var _ = fmt.Sprint
