@@ -221,6 +221,7 @@ func drainEvents(e *env) []string {
 // TestOperatorKilledAfterAnyWriteEndsTheSame kills the operator after its first, second, … write of a bootstrap, and
 // lets another one finish.
 func TestOperatorKilledAfterAnyWriteEndsTheSame(t *testing.T) {
+	t.Parallel()
 	reference := endState(readyCluster(t, 2))
 	for k := 1; ; k++ {
 		e := newEnv(t, 2)
@@ -247,6 +248,7 @@ func TestOperatorKilledAfterAnyWriteEndsTheSame(t *testing.T) {
 
 // TestAnyWriteMayFailOnce lets each write of a bootstrap in turn be refused as a conflict, or lose its answer.
 func TestAnyWriteMayFailOnce(t *testing.T) {
+	t.Parallel()
 	for k := 1; ; k++ {
 		e := newEnv(t, 1)
 		e.transport.faultAt = k

@@ -3,6 +3,7 @@
 package mysqlcluster
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -72,6 +73,13 @@ func newEnv(t *testing.T, replicas int) *env {
 		t: t, key: key, api: server.Client(t), clock: clock, sim: newSim(key, replicas, clock),
 		sink: kubeevents.NewFakeRecorder(1000),
 	}
+	// The API server has 254 addresses for Services, and nobody else gives them back.
+	t.Cleanup(func() {
+		services := client.InNamespace(key.Namespace)
+		if err := e.api.DeleteAllOf(context.WithoutCancel(t.Context()), &corev1.Service{}, services); err != nil {
+			t.Errorf("delete Services: %v", err)
+		}
+	})
 	e.restart(0)
 	return e
 }
