@@ -22,6 +22,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/keelson-dev/mysql-operator/internal/instance/client"
 	"github.com/keelson-dev/mysql-operator/internal/instance/layout"
 	"github.com/keelson-dev/mysql-operator/internal/mycnf"
@@ -54,6 +56,7 @@ type node struct {
 	w      *world
 	name   string
 	setup  setup
+	uid    uint32 // 0: as the test
 	cmd    *exec.Cmd
 	exited chan struct{}
 	log    string
@@ -180,17 +183,21 @@ func (n *node) start() {
 	raw, err := json.Marshal(n.setup)
 	n.w.must(err)
 	file := filepath.Join(n.w.dir, n.name+".json")
-	n.w.must(os.WriteFile(file, raw, 0o600))
+	n.w.must(os.WriteFile(file, raw, 0o644)) //nolint:gosec // for the instance's user; it holds no secret
 	out, err := os.OpenFile(n.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	n.w.must(err)
 	defer func() { _ = out.Close() }() // the child has its own
-	self, err := os.Executable()
-	n.w.must(err)
+	self := n.binary()
 	n.cmd = exec.CommandContext(context.WithoutCancel(n.w.t.Context()), self) //nolint:gosec // this test binary
 	n.cmd.Env = append(os.Environ(), envSetup+"="+file)
 	n.cmd.Stdout, n.cmd.Stderr = out, out
 	// A test that is killed takes its managers with it, and those their servers.
 	n.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if n.uid != 0 {
+		n.cmd.SysProcAttr.Credential = &syscall.Credential{Uid: n.uid, Gid: n.uid}
+		// The programs may lie below a folder of root's. Nothing can be written with it.
+		n.cmd.SysProcAttr.AmbientCaps = []uintptr{unix.CAP_DAC_READ_SEARCH}
+	}
 	exited := make(chan struct{})
 	n.exited = exited
 	n.w.must(n.cmd.Start())
@@ -202,6 +209,35 @@ func (n *node) start() {
 	n.w.pool.Ensure(n.key(), client.Endpoint{
 		Address: local(n.setup.Ports.Manager), TLS: n.w.operatorTLS(n.name), Version: strconv.Itoa(cmd.Process.Pid),
 	})
+}
+
+// runAs gives the instance's folders to a user without a name, whom its processes will run as.
+func (n *node) runAs(t *testing.T, uid int) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("needs root to run processes as other users")
+	}
+	n.uid, n.setup.Options = uint32(uid), nil //nolint:gosec // a constant
+	w := n.w
+	w.must(os.Chmod(w.dir, 0o755)) //nolint:gosec // the folder of the test, for its other users
+	root := filepath.Dir(n.setup.Paths.Data)
+	w.must(filepath.WalkDir(root, func(path string, _ os.DirEntry, err error) error {
+		return errors.Join(err, os.Lchown(path, uid, uid))
+	}))
+}
+
+// binary returns this test binary where the instance's user can reach it.
+func (n *node) binary() string {
+	self, err := os.Executable()
+	n.w.must(err)
+	if n.uid == 0 {
+		return self
+	}
+	content, err := os.ReadFile(self)
+	n.w.must(err)
+	path := filepath.Join(n.w.dir, n.name+".test")
+	n.w.must(os.WriteFile(path, content, 0o755)) //nolint:gosec // a program
+	return path
 }
 
 func (n *node) key() client.Key {
