@@ -31,7 +31,9 @@ func TestOrdersThatAreRefused(t *testing.T) {
 	w.wantCode(send(func(o *wire.RoleOrder) { o.Order.Revision-- }), "Aborted")
 	w.wantCode(send(func(o *wire.RoleOrder) { o.Order.Epoch-- }), "InvalidArgument")
 	w.wantCode(send(func(o *wire.RoleOrder) { o.Order.ClusterUid = "another" }), "FailedPrecondition")
-	w.wantCode(send(func(o *wire.RoleOrder) { o.Order.Primary, o.Role, o.Source, o.SourceHost, o.SourcePort = "db-1", wire.Role_ROLE_REPLICA, "db-1", "h", 1 }), "Aborted")
+	w.wantCode(send(func(o *wire.RoleOrder) {
+		o.Order.Primary, o.Role, o.Source, o.SourceHost, o.SourcePort = "db-1", wire.Role_ROLE_REPLICA, "db-1", "h", 1
+	}), "Aborted")
 	w.wantCode(send(func(*wire.RoleOrder) {}), "OK")
 	_, err := w.pool.Initialize(t.Context(), key, &wire.InitializeOrder{Order: w.header()})
 	w.wantCode(err, "FailedPrecondition")

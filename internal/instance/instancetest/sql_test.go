@@ -104,4 +104,3 @@ func (w *world) admin(name string) *session {
 	w.t.Cleanup(func() { _ = db.Close() })
 	return &session{w: w, db: db}
 }
-
