@@ -14,6 +14,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	mysqlv1 "github.com/keelson-dev/mysql-operator/api/v1"
@@ -99,22 +101,24 @@ func namesOf(list client.ObjectList) []string {
 func TestCoreBadInputIsRefused(t *testing.T) {
 	ns := namespace(t)
 	for name, tc := range map[string]struct {
-		change func(*mysqlv1.MySQLCluster)
-		want   string
+		path  string // below the object, parts separated by a dot
+		value any
+		want  string
 	}{
-		"MySQL 8.0":         {func(c *mysqlv1.MySQLCluster) { c.Spec.Version = "8.0.40" }, "MySQL 8.0 is at its end of life"},
-		"an unknown series": {func(c *mysqlv1.MySQLCluster) { c.Spec.Version = "5.7.44" }, "supported series"},
-		"a key the operator owns": {func(c *mysqlv1.MySQLCluster) {
-			c.Spec.MySQL.Config = map[string]string{"gtid_mode": "OFF"}
-		}, "the operator owns"},
-		"no replicas": {func(c *mysqlv1.MySQLCluster) { c.Spec.Replicas = new(int32) }, "greater than or equal to 1"},
-		"a long name": {func(c *mysqlv1.MySQLCluster) { c.Name = strings.Repeat("n", 41) }, "at most 40 characters"},
-		"no storage":  {func(c *mysqlv1.MySQLCluster) { c.Spec.Storage.Size.Set(0) }, "greater than zero"},
+		"MySQL 8.0":               {"spec.version", "8.0.40", "MySQL 8.0 is at its end of life"},
+		"an unknown series":       {"spec.version", "5.7.44", "supported series"},
+		"a key the operator owns": {"spec.mysql.config", map[string]any{"gtid_mode": "OFF"}, "the operator owns"},
+		"no replicas":             {"spec.replicas", int64(0), "greater than or equal to 1"},
+		"a long name":             {"metadata.name", strings.Repeat("n", 41), "at most 40 characters"},
+		"no storage":              {"spec.storage.size", "0", "greater than zero"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := manifest(t, ns, "three_instances")
-			tc.change(c)
-			err := env.Create(t.Context(), c, client.DryRunAll)
+			fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(manifest(t, ns, "three_instances"))
+			must(t, err)
+			c := &unstructured.Unstructured{Object: fields}
+			c.SetGroupVersionKind(mysqlv1.GroupVersion.WithKind("MySQLCluster"))
+			must(t, unstructured.SetNestedField(c.Object, tc.value, strings.Split(tc.path, ".")...))
+			err = env.Create(t.Context(), c, client.DryRunAll)
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("create = %v, want a refusal with %q", err, tc.want)
 			}

@@ -91,9 +91,23 @@ func namespace(t *testing.T) string {
 	return ns.Name
 }
 
-// deleteNamespace deletes the clusters first, so that their finalizers are shown to work, then the rest.
+// deleteNamespace deletes the clusters first, so that their finalizers are shown to work, then the rest. While pods
+// are left, Kubernetes looks at a namespace again only after half of their grace period.
 func deleteNamespace(ctx context.Context, ns *corev1.Namespace) error {
-	if err := env.DeleteAllOf(ctx, &mysqlv1.MySQLCluster{}, client.InNamespace(ns.Name)); err != nil {
+	err := env.DeleteAllOf(ctx, &mysqlv1.MySQLCluster{}, client.InNamespace(ns.Name))
+	if err == nil {
+		err = env.DeleteAllOf(ctx, &corev1.Pod{}, client.InNamespace(ns.Name), client.GracePeriodSeconds(0))
+	}
+	if err == nil {
+		err = poll(ctx, 2*time.Minute, func() error {
+			left := &corev1.PodList{}
+			if err := env.List(ctx, left, client.InNamespace(ns.Name)); err != nil || len(left.Items) > 0 {
+				return errors.Join(fmt.Errorf("%d pods are left", len(left.Items)), err)
+			}
+			return nil
+		})
+	}
+	if err != nil {
 		return err
 	}
 	if err := env.Delete(ctx, ns); err != nil {

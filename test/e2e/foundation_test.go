@@ -336,6 +336,7 @@ func deleteInstance(t *testing.T, c *mysqlv1.MySQLCluster, name string) {
 // well, and creates the same name again.
 func recreatedOverKeptVolumes(t *testing.T, c *mysqlv1.MySQLCluster, a app) {
 	rows := a.write(t, "SELECT COUNT(*) FROM t")
+	must(t, env.Delete(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: a.ns, Name: a.pod}}))
 	deleteCluster(t, c)
 	kept := &corev1.PersistentVolumeClaimList{}
 	must(t, env.List(t.Context(), kept, client.InNamespace(c.Namespace)))
@@ -355,6 +356,8 @@ func recreatedOverKeptVolumes(t *testing.T, c *mysqlv1.MySQLCluster, a app) {
 	if now.Status.HA.Epoch < 2 || now.Status.HA.ClusterUID != c.Status.HA.ClusterUID {
 		t.Errorf("ha = %+v; want the cluster %s at a higher epoch", now.Status.HA, c.Status.HA.ClusterUID)
 	}
+	// The new MySQLCluster has a new authority: an application must be started with the Secret as it is now.
+	a = application(t, again)
 	if got := a.write(t, "SELECT COUNT(*) FROM t"); got != rows {
 		t.Errorf("%s rows, want %s", got, rows)
 	}

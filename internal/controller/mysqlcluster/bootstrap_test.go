@@ -221,6 +221,7 @@ func drainEvents(e *env) []string {
 // TestOperatorKilledAfterAnyWriteEndsTheSame kills the operator after its first, second, … write of a bootstrap, and
 // lets another one finish.
 func TestOperatorKilledAfterAnyWriteEndsTheSame(t *testing.T) {
+	t.Parallel()
 	reference := endState(readyCluster(t, 2))
 	for k := 1; ; k++ {
 		e := newEnv(t, 2)
@@ -241,6 +242,24 @@ func TestOperatorKilledAfterAnyWriteEndsTheSame(t *testing.T) {
 		e.mustSettle()
 		if diff := cmp.Diff(reference, endState(e)); diff != "" {
 			t.Errorf("killed after write %d, the end is another (-reference +got):\n%s", k, diff)
+		}
+	}
+}
+
+// TestAnyWriteMayFailOnce lets each write of a bootstrap in turn be refused as a conflict, or lose its answer.
+func TestAnyWriteMayFailOnce(t *testing.T) {
+	t.Parallel()
+	for k := 1; ; k++ {
+		e := newEnv(t, 1)
+		e.transport.faultAt = k
+		e.create(e.cluster(1))
+		e.mustSettle()
+		e.mustBe(mysqlv1.ConditionReady, metav1.ConditionTrue, mysqlv1.ReasonAllInstancesReady)
+		e.mustBe(mysqlv1.ConditionUpToDate, metav1.ConditionTrue, mysqlv1.ReasonAllUpToDate)
+		e.checkChildren(1)
+		if writes, _ := e.transport.count(); writes < k {
+			t.Logf("each of %d writes failed once", writes)
+			return
 		}
 	}
 }

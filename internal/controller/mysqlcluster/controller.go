@@ -106,6 +106,10 @@ func (r *Reconciler) run(ctx context.Context, s *scope) kube.Outcome {
 	if err := r.connect(s); err != nil {
 		return out.Merge(kube.Retry(err))
 	}
+	if s.unheard() {
+		s.found.unheard = true
+		return out.Merge(kube.Wait(kube.SoonInterval, mysqlv1.ReasonPrimaryUnreachable))
+	}
 	s.view = buildView(s)
 	s.found.decision = r.Plan(s.view)
 	if s.paused {

@@ -3,12 +3,15 @@
 package mysqlcluster
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -70,6 +73,13 @@ func newEnv(t *testing.T, replicas int) *env {
 		t: t, key: key, api: server.Client(t), clock: clock, sim: newSim(key, replicas, clock),
 		sink: kubeevents.NewFakeRecorder(1000),
 	}
+	// The API server has 254 addresses for Services, and nobody else gives them back.
+	t.Cleanup(func() {
+		services := client.InNamespace(key.Namespace)
+		if err := e.api.DeleteAllOf(context.WithoutCancel(t.Context()), &corev1.Service{}, services); err != nil {
+			t.Errorf("delete Services: %v", err)
+		}
+	})
 	e.restart(0)
 	return e
 }
@@ -116,7 +126,12 @@ type countingTransport struct {
 	writes   int
 	log      []string
 	dieAfter int
+	// faultAt is the write that goes wrong, once: see fault.
+	faultAt int
 }
+
+// errAfterCommit is a connection that broke when the API server had done what was asked.
+var errAfterCommit = errors.New("connection reset by peer")
 
 func (c *countingTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	c.mu.Lock()
@@ -125,11 +140,31 @@ func (c *countingTransport) RoundTrip(request *http.Request) (*http.Response, er
 		c.writes++
 		c.log = append(c.log, request.Method+" "+request.URL.Path)
 	}
+	faulty := request.Method != http.MethodGet && c.writes == c.faultAt
 	c.mu.Unlock()
-	if dead {
+	switch {
+	case dead:
 		return nil, errKilled
+	case faulty:
+		return c.fault(request)
 	}
 	return c.next.RoundTrip(request)
+}
+
+// fault lets a write go wrong: an even one is refused as a conflict, of an odd one only the answer is lost.
+func (c *countingTransport) fault(request *http.Request) (*http.Response, error) {
+	if c.faultAt%2 == 0 {
+		body := `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Conflict","code":409,"message":"changed"}`
+		return &http.Response{
+			StatusCode: http.StatusConflict, Header: http.Header{"Content-Type": {"application/json"}},
+			Body: io.NopCloser(strings.NewReader(body)), Request: request,
+		}, nil
+	}
+	response, err := c.next.RoundTrip(request)
+	if err == nil {
+		_ = response.Body.Close()
+	}
+	return nil, errAfterCommit
 }
 
 func (c *countingTransport) isDead() bool { return c.dieAfter > 0 && c.writes >= c.dieAfter }

@@ -24,7 +24,7 @@ import (
 
 // report writes the status if it changed, and then, not before, tells the events and metrics.
 func (r *Reconciler) report(ctx context.Context, s *scope) kube.Outcome {
-	if s.pods == nil || s.found.deleting == gone {
+	if s.pods == nil || s.found.unheard || s.found.deleting == gone {
 		return kube.Done() // nothing could be observed, or there is nothing left to report to
 	}
 	status := buildStatus(s)
@@ -52,7 +52,16 @@ func (r *Reconciler) publish(s *scope, status mysqlv1.MySQLClusterStatus) {
 	r.Metrics.Observe(name, metrics.State{Epoch: ha.Epoch, InSync: len(ha.InSync), Ready: int(status.ReadyReplicas)})
 }
 
-// conditionEvents tells of the conditions that people are woken for, when they became what they are.
+// needsPerson tells whether a reason is one that goes away only when somebody does something.
+func needsPerson(reason mysqlv1.Reason) bool {
+	return slices.Contains([]mysqlv1.Reason{
+		mysqlv1.ReasonImagePullFailed, mysqlv1.ReasonPodUnschedulable, mysqlv1.ReasonContainerFailing, mysqlv1.ReasonInvalidSpec,
+		mysqlv1.ReasonApplyFailed, mysqlv1.ReasonStorageGrowRefused, mysqlv1.ReasonExpiring, mysqlv1.ReasonCertificateInvalid,
+	}, reason)
+}
+
+// conditionEvents tells what was lost, what came back, and what waits for a person. A cluster that is on its way to
+// its first True says nothing: its own steps have events.
 func conditionEvents(before, after []metav1.Condition) []events.Event {
 	told := []mysqlv1.ConditionType{
 		mysqlv1.ConditionAvailable, mysqlv1.ConditionReady, mysqlv1.ConditionUpToDate, mysqlv1.ConditionCertificatesValid,
@@ -66,11 +75,13 @@ func conditionEvents(before, after []metav1.Condition) []events.Event {
 		if at >= 0 && before[at].Status == c.Status && before[at].Reason == c.Reason {
 			continue
 		}
+		was := at >= 0 && before[at].Status == metav1.ConditionTrue
 		switch {
-		case c.Status == metav1.ConditionFalse && at >= 0:
-			out = append(out, events.ConditionFalse(mysqlv1.ConditionType(c.Type), mysqlv1.Reason(c.Reason), c.Message))
-		case c.Status == metav1.ConditionTrue && at >= 0 && before[at].Status != metav1.ConditionTrue:
+		case c.Status == metav1.ConditionTrue && at >= 0 && !was:
 			out = append(out, events.ConditionTrue(mysqlv1.ConditionType(c.Type), mysqlv1.Reason(c.Reason)))
+		case c.Status == metav1.ConditionTrue:
+		case was || needsPerson(mysqlv1.Reason(c.Reason)):
+			out = append(out, events.ConditionFalse(mysqlv1.ConditionType(c.Type), mysqlv1.Reason(c.Reason), c.Message))
 		}
 	}
 	return out

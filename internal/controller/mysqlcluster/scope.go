@@ -52,6 +52,19 @@ type found struct {
 	growRefused  string            // why volumes cannot grow
 	certificates certificateState
 	deleting     string // what a deletion waits for
+	unheard      bool   // the pass ended before anything was decided
+}
+
+// unheard tells that a stream to an instance that had a role was begun and has not come up nor failed yet. An operator
+// that has just started would otherwise report every cluster as unreachable for a moment, and wake whoever watches the
+// conditions. A first attempt ends within the client's dial timeout.
+func (s *scope) unheard() bool {
+	for name, said := range s.said {
+		if s.pods[name].Labels[naming.LabelRole] != "" && said.Snapshot == nil && said.Err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // names returns the names of the instances, by ordinal: those that the spec asks for, and every other one of which a

@@ -96,13 +96,23 @@ func whyNot(s *scope, name string) string {
 	case o.text != "":
 		return o.text
 	case said.Snapshot == nil && said.Err != nil:
-		return "does not answer: " + said.Err.Error()
+		return "does not answer: " + rootCause(said.Err)
 	case said.Snapshot.GetWhy() != "":
 		return said.Snapshot.GetWhy()
 	case refused != "":
 		return refused
 	}
 	return ""
+}
+
+// rootCause is the last part of an error's text. What comes before it names addresses and source ports, which change
+// with every attempt: a status that quotes them would be written with every attempt.
+func rootCause(err error) string {
+	text := err.Error()
+	if at := strings.LastIndex(text, ": "); at >= 0 {
+		text = text[at+2:]
+	}
+	return strings.Trim(text, `"`)
 }
 
 func instanceStatuses(s *scope) []mysqlv1.InstanceStatus {

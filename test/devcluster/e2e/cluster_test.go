@@ -36,6 +36,7 @@ func TestCluster(t *testing.T) {
 		{"starting it again changes nothing and is fast", restart},
 		{"a restricted pod runs on each node, from an image by its docker.io name", restrictedPods},
 		{"pods reach each other by Service and by name, through DNS", services},
+		{"a NetworkPolicy is enforced", networkPolicy},
 		{"an image that nobody has is an ordinary ErrImagePull", unknownImage},
 		{"a volume grows while it is in use", expand},
 		{"a volume can be full", fill},
@@ -95,6 +96,27 @@ func services(t *testing.T, c *cluster) {
 	}
 	ip := c.kubectl(t, "-n", "test", "get", "service", "web", "-o", "jsonpath={.spec.clusterIP}")
 	g.Eventually(func() error { return dial(t.Context(), ip+":3306") }, soon, often).Should(Succeed(), "the host reaches Services too")
+}
+
+func networkPolicy(t *testing.T, c *cluster) {
+	g := NewWithT(t)
+	ip := c.kubectl(t, "-n", "test", "get", "pod", "app-0", "-o", "jsonpath={.status.podIP}")
+	fromPod := func(host string) func() error {
+		return func() error {
+			_, err := c.tryKubectl(t, "-n", "test", "exec", "app-1", "--", "timeout", "3", "bash", "-c", "head -c 1 < /dev/tcp/"+host+"/3306")
+			return err
+		}
+	}
+	fromHost := func() error { return dial(t.Context(), ip+":3306") }
+	c.kubectlIn(t, fmt.Sprintf(policy, "[]"), "apply", "-f", "-")
+	g.Eventually(fromPod(ip), soon, often).ShouldNot(Succeed(), "nobody may")
+	g.Eventually(fromHost, soon, often).ShouldNot(Succeed())
+	c.kubectlIn(t, fmt.Sprintf(policy, "[{from: [{podSelector: {matchLabels: {app: app}}}]}]"), "apply", "-f", "-")
+	g.Eventually(fromPod(ip), soon, often).Should(Succeed(), "the application's own pods may")
+	g.Eventually(fromPod("app-0.app"), soon, often).Should(Succeed())
+	g.Expect(fromHost()).NotTo(Succeed(), "others may not")
+	c.kubectl(t, "-n", "test", "delete", "networkpolicy", "--all")
+	g.Eventually(fromHost, soon, often).Should(Succeed())
 }
 
 func unknownImage(t *testing.T, c *cluster) {

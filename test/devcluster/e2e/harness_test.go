@@ -79,6 +79,17 @@ spec:
     spec: {accessModes: [ReadWriteOncePod], storageClassName: keelson-loop, resources: {requests: {storage: 600Mi}}}
 `
 
+// policy says who may reach app-0.
+const policy = `
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {name: app-0, namespace: test}
+spec:
+  podSelector: {matchLabels: {statefulset.kubernetes.io/pod-name: app-0}}
+  policyTypes: [Ingress]
+  ingress: %s
+`
+
 // cluster drives the command as a person would.
 type cluster struct {
 	program string

@@ -16,6 +16,7 @@ import (
 
 	"github.com/keelson-dev/mysql-operator/test/devcluster/internal/bake"
 	"github.com/keelson-dev/mysql-operator/test/devcluster/internal/cluster"
+	"github.com/keelson-dev/mysql-operator/test/devcluster/internal/host"
 	"github.com/keelson-dev/mysql-operator/test/devcluster/internal/layout"
 	"github.com/keelson-dev/mysql-operator/test/devcluster/internal/mysqlroot"
 	"github.com/keelson-dev/mysql-operator/test/devcluster/internal/packages"
@@ -48,6 +49,9 @@ func up(ctx context.Context, g *global, o cluster.Options, withMySQL bool) error
 	}
 	if err := packages.Ensure(ctx, here.root, os.Stderr); err != nil && !errors.Is(err, packages.ErrNotDebian) {
 		return err
+	}
+	if err := host.Check(g.bare().Cgroups); err != nil {
+		return err // Before anything is built: nobody waits twenty minutes to hear this.
 	}
 	m, w, err := g.manager(ctx)
 	if err != nil {
@@ -180,7 +184,7 @@ func statusCommand(g *global) *cobra.Command {
 }
 
 func shellCommand(g *global) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "shell MACHINE [COMMAND…]",
 		Short: "Run a command inside node1 … node7 or plane, as if logged in there",
 		Args:  cobra.MinimumNArgs(1),
@@ -200,4 +204,6 @@ func shellCommand(g *global) *cobra.Command {
 			return syscall.Exec(enter, append(line, args[1:]...), os.Environ())
 		},
 	}
+	cmd.Flags().SetInterspersed(false) // What follows the machine belongs to the command.
+	return cmd
 }

@@ -48,6 +48,10 @@ func components() []component {
 				"metrics-server":  "sigs.k8s.io/metrics-server/cmd/metrics-server",
 			},
 		},
+		{
+			name:     "kube-router",
+			programs: map[string]string{"kube-router": "github.com/cloudnativelabs/kube-router/v2/cmd/kube-router"},
+		},
 	}
 }
 

@@ -42,10 +42,32 @@ func (m *Manager) settle(ctx context.Context, c layout.Cluster, o Options) error
 	if err := wait(ctx, "the add-ons", func() error { return m.applyAddons(ctx, c) }); err != nil {
 		return m.explain(c, err)
 	}
+	if err := m.forgetNodes(ctx, c, api, o.Nodes); err != nil {
+		return err
+	}
 	if err := wait(ctx, "the nodes", func() error { return nodesReady(ctx, api, o.Nodes) }); err != nil {
 		return m.explain(c, err)
 	}
 	m.sayf("%d nodes are ready", o.Nodes)
+	return nil
+}
+
+// forgetNodes removes the Node objects of nodes that the cluster had before it was stopped and started smaller: their
+// pods would wait for them for ever.
+func (m *Manager) forgetNodes(ctx context.Context, c layout.Cluster, a *api, keep int) error {
+	nodes, err := listNodes(ctx, a)
+	if err != nil {
+		return err
+	}
+	for _, n := range nodes {
+		if _, err := layout.ParseNode(n.Metadata.Name, keep); err == nil {
+			continue
+		}
+		if _, err := m.kubectl(ctx, c, "", "delete", "node", n.Metadata.Name, "--wait=false"); err != nil {
+			return err
+		}
+		m.sayf("%s is not part of the cluster any more", n.Metadata.Name)
+	}
 	return nil
 }
 

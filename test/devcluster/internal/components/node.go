@@ -41,6 +41,12 @@ func Node(c layout.Cluster, p Programs, n int) nodeinit.Config {
 				"--node-labels", "topology.kubernetes.io/region=dev,topology.kubernetes.io/zone=zone" + strconv.Itoa(n),
 			}},
 			proxy(c, p, name),
+			{Name: "kube-router", After: containerdSocket, Args: []string{
+				// Only its firewall: it enforces NetworkPolicy between pods that are routed (see cni).
+				p.path("kube-router"), "--kubeconfig", Kubeconfig(c, Addons), "--hostname-override", name,
+				"--run-firewall=true", "--run-router=false", "--run-service-proxy=false", "--run-loadbalancer=false",
+				"--service-cluster-ip-range", c.Services().String(), "--enable-ipv6=false", "--health-port=0",
+			}},
 			{Name: "csi-node", After: kubeletRoot + "/plugins_registry", Args: []string{
 				p.Self, "csi-node", "--node", name, "--volumes", c.Volumes(), "--kubelet", kubeletRoot,
 			}},

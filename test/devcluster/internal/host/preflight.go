@@ -29,13 +29,17 @@ type check struct {
 
 // Check returns an error that names everything the machine lacks.
 func Check(g Cgroups) error {
+	if os.Geteuid() != 0 {
+		// Without root nothing else can be judged: programs are outside of the PATH, cgroups look read-only.
+		return UnsuitableError{"it needs root: namespaces, mounts and loop devices are made for real"}
+	}
 	var missing UnsuitableError
 	for _, c := range checks(g) {
 		if c.lacks() {
 			missing = append(missing, c.words)
 		}
 	}
-	for _, program := range []string{"runc", "iptables", "iptables-save", "conntrack", "nsenter", "losetup", "mkfs.xfs", "xfs_growfs"} {
+	for _, program := range []string{"runc", "iptables", "iptables-save", "conntrack", "ipset", "nsenter", "losetup", "mkfs.xfs", "xfs_growfs"} {
 		if _, err := exec.LookPath(program); err != nil {
 			missing = append(missing, fmt.Sprintf("%s is not installed (packages: hack/debian-packages.txt)", program))
 		}
@@ -48,7 +52,6 @@ func Check(g Cgroups) error {
 
 func checks(g Cgroups) []check {
 	return []check{
-		{func() bool { return os.Geteuid() != 0 }, "it needs root: namespaces, mounts and loop devices are made for real"},
 		{func() bool { dirs, err := g.hierarchies(); return err != nil || len(dirs) == 0 }, "no cgroups at " + g.Mount},
 		{func() bool { return unix.Access(g.Mount, unix.W_OK) != nil || readOnly(g.Mount) }, "cgroups at " + g.Mount + " are read-only (an unprivileged container?)"},
 		{func() bool { _, err := os.Stat("/dev/loop-control"); return err != nil }, "no loop devices: /dev/loop-control is missing"},
