@@ -128,7 +128,7 @@ func (m *Manager) clone(order *wire.CloneOrder, id mysqld.Identity) work {
 			return nil, err
 		}
 		if err := m.receive(ctx, j, scratch, order); err != nil {
-			return nil, errors.Join(fmt.Errorf("clone from %s: %w", order.GetDonor(), err), bootstrap.Discard(ctx, scratch))
+			return nil, errors.Join(fmt.Errorf("clone from %s: %w", order.GetDonor(), err), bootstrap.Discard(scratch))
 		}
 		s, err := m.launcher.Start(id)
 		if err != nil {

@@ -18,6 +18,7 @@ import (
 // offlineScan is what the files of a stopped server hold.
 type offlineScan struct {
 	finished chan struct{}
+	told     bool // the loop has published it once
 	// Valid once finished is closed.
 	binlog binlog.Result
 	set    *gtid.Set // base ∪ binlog ∪ relay log; nil while it cannot be told (F12)

@@ -54,6 +54,13 @@ func (m *Manager) mayResume(ctx context.Context, rec marker.Record) bool {
 		m.become(wire.State_STATE_OFFLINE, m.offline.err.Error())
 		return false
 	}
+	if !m.offline.told {
+		// Everybody hears the set before anything is done with it: asking the peers may take seconds.
+		m.offline.told = true
+		m.become(wire.State_STATE_OFFLINE, "")
+		m.poke()
+		return false
+	}
 	if m.isConfirmed() {
 		return true
 	}

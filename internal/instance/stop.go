@@ -77,6 +77,10 @@ func (m *Manager) stopInRole(ctx context.Context, rec marker.Record) error {
 		m.log.Info("Killing mysqld: a commit waits for an acknowledgement")
 		return errors.Join(err, m.server.Kill())
 	}
+	// Every commit is acknowledged now. mysqld would wait ten seconds for its dump threads to end by themselves.
+	if err := m.server.DB.EndDumps(ctx); err != nil {
+		m.log.Error(err, "Ending dump threads")
+	}
 	return m.stopCleanly(ctx)
 }
 

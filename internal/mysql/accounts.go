@@ -130,6 +130,20 @@ func (s *Server) KillSessions(ctx context.Context, account string) error {
 	return nil
 }
 
+// EndDumps ends the sessions of replicas.
+func (s *Server) EndDumps(ctx context.Context) error {
+	st, err := s.Status(ctx)
+	if err != nil {
+		return err
+	}
+	for _, d := range st.Dumps {
+		if err := s.kill(ctx, d.ID); err != nil {
+			return classify("end dump thread", err)
+		}
+	}
+	return nil
+}
+
 func (s *Server) kill(ctx context.Context, id uint64) error {
 	_, err := s.db.ExecContext(ctx, fmt.Sprintf(`KILL %d`, id))
 	if isNumber(err, erNoSuchThread) {

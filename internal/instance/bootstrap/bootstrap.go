@@ -76,9 +76,6 @@ type Source struct {
 	Port int
 }
 
-// stopTimeout bounds the stop of the throw-away server.
-const stopTimeout = 30 * time.Second
-
 // Prepare makes the datadir of the throw-away server that will receive a clone. It needs no donor, and is half of the
 // time that a small clone takes, so an instance does it while it waits to be told what to become.
 func Prepare(ctx context.Context, l *mysqld.Launcher) error {
@@ -112,7 +109,7 @@ func Clone(ctx context.Context, l *mysqld.Launcher, scratch *mysqld.Server, s So
 	if err := watch(ctx, scratch, done, progress); err != nil {
 		return err
 	}
-	if err := Discard(ctx, scratch); err != nil {
+	if err := Discard(scratch); err != nil {
 		return err
 	}
 	if err := os.RemoveAll(l.Paths.Scratch()); err != nil {
@@ -141,11 +138,9 @@ func watch(ctx context.Context, scratch *mysqld.Server, done <-chan error, progr
 	}
 }
 
-// Discard stops the throw-away server.
-func Discard(ctx context.Context, scratch *mysqld.Server) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
-	defer cancel()
+// Discard ends the throw-away server at once: its own data is worth nothing, and what it wrote of the clone is with
+// the kernel.
+func Discard(scratch *mysqld.Server) error {
 	_ = scratch.DB.Close() // the server goes away
-	_, err := scratch.Stop(ctx)
-	return err
+	return scratch.Kill()
 }
