@@ -58,7 +58,7 @@ func (c *certificates) copyOut(files [3][]byte) error {
 	}
 	var errs []error
 	for i, path := range []string{c.paths.CA(), c.paths.Cert(), c.paths.Key()} {
-		errs = append(errs, os.WriteFile(path+".new", files[i], secretMode))
+		errs = append(errs, os.WriteFile(path+".new", files[i], secretMode)) //nolint:gosec // the pod's own layout
 		errs = append(errs, os.Rename(path+".new", path))
 	}
 	if err := errors.Join(errs...); err != nil {

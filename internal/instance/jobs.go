@@ -22,6 +22,7 @@ type job struct {
 	donor    string
 	work     work
 	cancel   context.CancelFunc // nil until it is started
+	prepared *preparation       // what was made ready before the order came, or nil
 	progress atomic.Pointer[mysql.CloneProgress]
 	finished chan struct{}
 	// Valid once finished is closed.
@@ -56,6 +57,7 @@ func (m *Manager) jobStep(ctx context.Context) bool {
 	case !started:
 		m.become(j.phase, "")
 		m.giveUpData()
+		j.prepared, m.prepared = m.prepared, nil
 		m.startJob(ctx, j)
 		return true
 	}
@@ -101,7 +103,8 @@ func (m *Manager) endJob(j *job) {
 
 // initialize makes the first datadir. Its base set is empty: it was made without a binlog (I9).
 func (m *Manager) initialize(order *wire.InitializeOrder) work {
-	return func(ctx context.Context, _ *job) (*mysqld.Server, error) {
+	return func(ctx context.Context, j *job) (*mysqld.Server, error) {
+		j.prepared.drop()
 		if err := bootstrap.Initialize(ctx, m.launcher, order.GetDatabase(), order.GetOwner()); err != nil {
 			return nil, err
 		}
@@ -120,7 +123,7 @@ func (m *Manager) complete(base string) error {
 // clone receives the donor's data, starts it closed and makes it this instance's own.
 func (m *Manager) clone(order *wire.CloneOrder, id mysqld.Identity) work {
 	return func(ctx context.Context, j *job) (*mysqld.Server, error) {
-		scratch, err := bootstrap.Prepare(ctx, m.launcher)
+		scratch, err := m.scratch(ctx, j)
 		if err != nil {
 			return nil, err
 		}
@@ -136,6 +139,19 @@ func (m *Manager) clone(order *wire.CloneOrder, id mysqld.Identity) work {
 		}
 		return s, nil
 	}
+}
+
+// scratch starts the throw-away server, on the datadir that was made ready or on one that is made now.
+func (m *Manager) scratch(ctx context.Context, j *job) (*mysqld.Server, error) {
+	if err := bootstrap.RemoveData(m.cfg.Paths); err != nil {
+		return nil, err
+	}
+	if !j.prepared.ready(ctx) {
+		if err := bootstrap.Prepare(ctx, m.launcher); err != nil {
+			return nil, err
+		}
+	}
+	return bootstrap.StartScratch(ctx, m.launcher)
 }
 
 // receive borrows the donor for as long as the clone takes. A donor that gives up ends it.

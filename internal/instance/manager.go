@@ -97,6 +97,7 @@ type state struct {
 	stopping  *stopping
 	restarts  int
 	commits   waiting
+	prepared  *preparation
 	peersAsk  time.Time
 	warmed    time.Time
 	certsRead time.Time
@@ -132,34 +133,37 @@ func New(ctx context.Context, cfg Config, sup *supervisor.Supervisor) (*Manager,
 
 // openMarker opens the marker. A datadir that no readable marker speaks of is not touched, whatever is in it (I6).
 func (m *Manager) openMarker() error {
-	hadMarker := layout.Exists(m.cfg.Paths.Marker())
 	hasData := layout.Exists(m.cfg.Paths.Datadir())
 	store, err := marker.Open(m.cfg.Paths.Marker())
-	switch {
-	case errors.Is(err, marker.ErrDamaged):
+	if errors.Is(err, marker.ErrDamaged) {
 		m.quarantine = "the marker file is damaged: what this volume holds cannot be told"
 		return nil
-	case err != nil:
+	}
+	if err != nil {
 		return err
 	}
 	m.store = store
 	rec, found := store.Get()
-	switch {
-	case !found && hasData:
-		m.quarantine = "the volume holds a datadir and no marker: it is not known whose it is"
-		if hadMarker {
-			m.quarantine = "the volume holds a datadir and a marker that was never written"
-		}
+	if m.quarantine = doubts(found, rec.Initialized, hasData); m.quarantine != "" {
 		return nil
-	case found && rec.Initialized && !hasData:
-		m.quarantine = "the marker speaks of a datadir that is not there"
-		return nil
-	case found && !rec.Initialized:
+	}
+	if !rec.Initialized {
 		if err := bootstrap.RemoveData(m.cfg.Paths); err != nil {
 			return err
 		}
 	}
 	return bootstrap.RemoveLeftovers(m.cfg.Paths)
+}
+
+// doubts tells why marker and datadir do not belong together; empty when they do.
+func doubts(found, initialized, hasData bool) string {
+	switch {
+	case !found && hasData:
+		return "the volume holds a datadir and no marker: it is not known whose it is"
+	case initialized && !hasData:
+		return "the marker speaks of a datadir that is not there"
+	}
+	return ""
 }
 
 // Run runs the instance until ctx ends, which means: stop in order. It returns when mysqld is stopped.
@@ -255,7 +259,7 @@ func Install(binary, into string, p layout.Paths) error {
 		if err != nil {
 			return fmt.Errorf("install: %w", err)
 		}
-		if err := os.WriteFile(c.to+".new", data, c.mode); err != nil {
+		if err := os.WriteFile(c.to+".new", data, c.mode); err != nil { //nolint:gosec // the pod's own layout
 			return fmt.Errorf("install: %w", err)
 		}
 		if err := os.Rename(c.to+".new", c.to); err != nil {

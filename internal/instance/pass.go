@@ -49,6 +49,9 @@ func (m *Manager) step(ctx context.Context) (done bool) {
 	rec, _ := m.store.Get()
 	if !rec.Initialized {
 		m.becomeEmpty()
+		if !stop {
+			m.prepare(ctx)
+		}
 		return stop
 	}
 	if stop {
@@ -148,15 +151,15 @@ func (m *Manager) converge(ctx context.Context, rec marker.Record) {
 		m.attached = m.attached || m.memory.Attached()
 		m.keepIntact(rec, func() bool { return m.receivedAll(ctx, rec) })
 	default:
-		err = role.Waiting{For: "no role was ordered yet"}
+		err = role.WaitingError{For: "no role was ordered yet"}
 	}
 	m.settle(ctx, rec, err)
 }
 
 // settle notes how far the role came.
 func (m *Manager) settle(ctx context.Context, rec marker.Record, err error) {
-	var waiting role.Waiting
-	var notOpen role.NotOpen
+	var waiting role.WaitingError
+	var notOpen role.NotOpenError
 	switch {
 	case err == nil:
 		m.setApplied(rec)

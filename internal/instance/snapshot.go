@@ -91,7 +91,10 @@ func (m *Manager) snapshot(v view) *wire.Snapshot {
 	}
 	switch {
 	case v.answering:
-		s.Gtid, s.Server = wireSets(v.status), wireServer(v, inEffect)
+		s.Gtid, s.Server = wireSets(v.status), wireServer(v)
+		if inEffect && v.barrier != nil {
+			s.Server.Barrier = v.barrier.String()
+		}
 	case v.offline != nil:
 		s.Gtid, s.Offline = &wire.GTIDs{Executed: v.offline.String()}, true
 	}
@@ -135,9 +138,9 @@ func isOpen(v view) bool {
 	return v.opened && !v.status.ReadOnly && !v.status.SuperReadOnly && !v.status.Offline
 }
 
-func wireServer(v view, inEffect bool) *wire.Server {
+func wireServer(v view) *wire.Server {
 	st, c := v.status, v.status.Channel
-	out := &wire.Server{
+	return &wire.Server{
 		StartId: v.startID, ServerUuid: st.ServerUUID, ServerId: st.ServerID,
 		ReadOnly: st.ReadOnly, SuperReadOnly: st.SuperReadOnly, OfflineMode: st.Offline,
 		SourceEnabled: st.SourceEnabled, SourceStatus: st.SourceStatus,
@@ -148,10 +151,6 @@ func wireServer(v view, inEffect bool) *wire.Server {
 		ReceiverError: c.ReceiverError, ApplierError: c.ApplierError, NeedsClone: c.NeedsClone(),
 		LagMilliseconds: lag(st),
 	}
-	if inEffect && v.barrier != nil {
-		out.Barrier = v.barrier.String()
-	}
-	return out
 }
 
 func count(n int) int32 { return int32(min(n, 1<<30)) } //nolint:gosec // bounded

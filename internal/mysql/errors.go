@@ -14,13 +14,13 @@ import (
 
 // Classes of errors, for callers that branch.
 var (
-	// ErrUnreachable: no connection, or it broke.
+	// ErrUnreachable tells that there is no connection, or it broke.
 	ErrUnreachable = errors.New("mysqld is unreachable")
-	// ErrTimeout: the deadline passed. The statement may still be executed.
+	// ErrTimeout tells that the deadline passed. The statement may still be executed.
 	ErrTimeout = errors.New("mysqld did not answer in time")
-	// ErrAccessDenied: the account or its password was refused.
+	// ErrAccessDenied tells that the account or its password was refused.
 	ErrAccessDenied = errors.New("access denied")
-	// ErrReadOnly: the server is read-only.
+	// ErrReadOnly tells that the server is read-only.
 	ErrReadOnly = errors.New("server is read-only")
 )
 
@@ -33,8 +33,6 @@ const (
 	erSourcePurged       = 1236
 	erSourcePurgedGTIDs  = 1789
 	erPurgedRequiredGTID = 13117
-	// erConnectionWasKilled and erQueryInterrupted are what a killed clone ends with.
-	erQueryInterrupted = 1317
 )
 
 func classify(verb string, err error) error {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/keelson-dev/mysql-operator/internal/instance/layout"
@@ -16,9 +15,6 @@ import (
 	"github.com/keelson-dev/mysql-operator/internal/mysql"
 	"github.com/keelson-dev/mysql-operator/internal/naming"
 )
-
-// dirMode keeps the data to the instance's own user.
-const dirMode = 0o750
 
 // RemoveLeftovers removes what an interrupted Initialize or Clone left behind.
 func RemoveLeftovers(p layout.Paths) error {
@@ -83,14 +79,17 @@ type Source struct {
 // stopTimeout bounds the stop of the throw-away server.
 const stopTimeout = 30 * time.Second
 
-// Prepare makes and starts the throw-away server that will receive the clone. It needs no donor.
-func Prepare(ctx context.Context, l *mysqld.Launcher) (*mysqld.Server, error) {
-	if err := errors.Join(RemoveLeftovers(l.Paths), RemoveData(l.Paths)); err != nil {
-		return nil, err
+// Prepare makes the datadir of the throw-away server that will receive a clone. It needs no donor, and is half of the
+// time that a small clone takes, so an instance does it while it waits to be told what to become.
+func Prepare(ctx context.Context, l *mysqld.Launcher) error {
+	if err := RemoveLeftovers(l.Paths); err != nil {
+		return err
 	}
-	if err := l.Initialize(ctx, l.Paths.Scratch(), ""); err != nil {
-		return nil, err
-	}
+	return l.Initialize(ctx, l.Paths.Scratch(), "")
+}
+
+// StartScratch starts the throw-away server.
+func StartScratch(ctx context.Context, l *mysqld.Launcher) (*mysqld.Server, error) {
 	scratch, err := l.StartScratch()
 	if err != nil {
 		return nil, err
@@ -149,9 +148,4 @@ func Discard(ctx context.Context, scratch *mysqld.Server) error {
 	_ = scratch.DB.Close() // the server goes away
 	_, err := scratch.Stop(ctx)
 	return err
-}
-
-// Complete tells whether there is a datadir.
-func Complete(p layout.Paths) bool {
-	return layout.Exists(filepath.Join(p.Datadir(), "mysql.ibd"))
 }

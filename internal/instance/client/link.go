@@ -114,7 +114,7 @@ func (l *link) once() (heard bool, err error) {
 		if s, err = stream.Recv(); err == nil {
 			heard = true
 			watchdog.Reset(silence)
-			l.accept(s, true)
+			l.heard(s)
 		}
 	}
 	if cause := context.Cause(ctx); errors.Is(cause, errSilent) {
@@ -137,24 +137,34 @@ func (l *link) dial() (*grpc.ClientConn, error) {
 		}))
 }
 
-// accept keeps the newer of two snapshots and tells of changes. News is measured against what was last told, so that
-// progress which was held back is told with a later heartbeat.
-func (l *link) accept(s *wire.Snapshot, fromStream bool) {
+// heard takes in a snapshot from the stream.
+func (l *link) heard(s *wire.Snapshot) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	news := !l.obs.Connected
+	l.obs.Connected, l.obs.Err = true, nil
+	l.accept(s, news)
+}
+
+// replied takes in a snapshot from the reply to an order.
+func (l *link) replied(s *wire.Snapshot) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.accept(s, false)
+}
+
+// accept keeps the newer of two snapshots and tells of changes. News is measured against what was last told, so that
+// progress which was held back is told with a later heartbeat.
+func (l *link) accept(s *wire.Snapshot, news bool) {
 	old, now := l.obs.Snapshot, time.Now()
 	l.obs.Received = now
-	news := !l.obs.Connected && fromStream
-	if fromStream {
-		l.obs.Connected, l.obs.Err = true, nil
-	}
 	if old != nil && old.GetManagerId() == s.GetManagerId() && old.GetSequence() > s.GetSequence() {
 		return
 	}
 	l.obs.Snapshot = s
-	news = news || !onlyProgress(l.told, s)
-	news = news || !sameGTIDs(l.told, s) && now.Sub(l.toldAt) >= progressEvery
-	if !news {
+	switch {
+	case news, !onlyProgress(l.told, s), !sameGTIDs(l.told, s) && now.Sub(l.toldAt) >= progressEvery:
+	default:
 		return
 	}
 	l.told, l.toldAt = s, now
@@ -185,7 +195,7 @@ func (l *link) order(ctx context.Context, send call) (*wire.Snapshot, error) {
 		return nil, err //nolint:wrapcheck // the caller branches on the gRPC code
 	}
 	if s := reply.GetSnapshot(); s != nil {
-		l.accept(s, false)
+		l.replied(s)
 	}
 	return reply.GetSnapshot(), nil
 }

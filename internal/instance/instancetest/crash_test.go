@@ -133,7 +133,7 @@ func TestPrimaryStaysOfflineWhenAPeerKnowsBetter(t *testing.T) {
 	w.build(2)
 	w.instances["db-0"].kill()
 	w.cas(func(h *ha) { h.epoch++ })
-	w.sendReplica("db-1", false) // of the same primary, in the next epoch
+	w.sendReplica("db-1") // of the same primary, in the next epoch
 	w.instances["db-0"].start()
 	w.await("db-0", "it says who knows better", func(s *wire.Snapshot) bool {
 		return s.GetState() == wire.State_STATE_OFFLINE && strings.Contains(s.GetWhy(), "db-1 has stored a newer order")
@@ -151,7 +151,7 @@ func TestInterruptedCloneLeavesAnEmptyInstance(t *testing.T) {
 	w.bootstrap()
 	n := w.instances["db-1"]
 	n.start()
-	w.awaitState("db-1", wire.State_STATE_EMPTY)
+	w.awaitEmpty("db-1")
 	_, err := w.pool.Clone(t.Context(), n.key(), w.cloneOrder("db-0", ""))
 	w.must(err)
 	w.await("db-1", "the clone is under way", func(s *wire.Snapshot) bool { return s.GetClone() != nil })
@@ -161,7 +161,7 @@ func TestInterruptedCloneLeavesAnEmptyInstance(t *testing.T) {
 	if s.GetReady() || s.GetMarker().GetInitialized() || s.GetMarker().GetEpoch() != w.ha.epoch {
 		t.Errorf("after an interrupted clone: ready %v, marker %v", s.GetReady(), s.GetMarker())
 	}
-	_, err = w.pool.SetRole(t.Context(), n.key(), w.replicaOrder("db-1", false))
+	_, err = w.pool.SetRole(t.Context(), n.key(), w.replicaOrder())
 	w.wantCode(err, "FailedPrecondition")
 	w.clone("db-1")
 	w.grow("db-1")

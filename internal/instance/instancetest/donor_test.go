@@ -58,7 +58,7 @@ func lendReplica(w *world) {
 
 func cloneFromReplica(w *world) {
 	w.instances["db-2"].start()
-	w.awaitState("db-2", wire.State_STATE_EMPTY)
+	w.awaitEmpty("db-2")
 	_, err := w.pool.Clone(w.t.Context(), w.instances["db-2"].key(), w.cloneOrder("db-1", ""))
 	w.must(err)
 	w.learn("db-2")

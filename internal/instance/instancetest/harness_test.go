@@ -101,7 +101,7 @@ func freePorts(t *testing.T) ports {
 	t.Helper()
 	var p ports
 	for _, into := range []*int{&p.Manager, &p.Probes, &p.Metrics, &p.MySQL, &p.Admin} {
-		l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // only to learn a free port
+		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -183,12 +183,12 @@ func (n *node) start() {
 	raw, err := json.Marshal(n.setup)
 	n.w.must(err)
 	file := filepath.Join(n.w.dir, n.name+".json")
-	n.w.must(os.WriteFile(file, raw, 0o644)) //nolint:gosec // for the instance's user; it holds no secret
+	n.w.must(os.WriteFile(file, raw, 0o644))
 	out, err := os.OpenFile(n.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	n.w.must(err)
 	defer func() { _ = out.Close() }() // the child has its own
 	self := n.binary()
-	n.cmd = exec.CommandContext(context.WithoutCancel(n.w.t.Context()), self) //nolint:gosec // this test binary
+	n.cmd = exec.CommandContext(context.WithoutCancel(n.w.t.Context()), self)
 	n.cmd.Env = append(os.Environ(), envSetup+"="+file)
 	n.cmd.Stdout, n.cmd.Stderr = out, out
 	// A test that is killed takes its managers with it, and those their servers.
@@ -217,9 +217,9 @@ func (n *node) runAs(t *testing.T, uid int) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root to run processes as other users")
 	}
-	n.uid, n.setup.Options = uint32(uid), nil //nolint:gosec // a constant
+	n.uid, n.setup.Options = uint32(uid), nil
 	w := n.w
-	w.must(os.Chmod(w.dir, 0o755)) //nolint:gosec // the folder of the test, for its other users
+	w.must(os.Chmod(w.dir, 0o755))
 	root := filepath.Dir(n.setup.Paths.Data)
 	w.must(filepath.WalkDir(root, func(path string, _ os.DirEntry, err error) error {
 		return errors.Join(err, os.Lchown(path, uid, uid))
@@ -236,7 +236,7 @@ func (n *node) binary() string {
 	content, err := os.ReadFile(self)
 	n.w.must(err)
 	path := filepath.Join(n.w.dir, n.name+".test")
-	n.w.must(os.WriteFile(path, content, 0o755)) //nolint:gosec // a program
+	n.w.must(os.WriteFile(path, content, 0o755))
 	return path
 }
 

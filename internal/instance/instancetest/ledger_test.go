@@ -96,9 +96,9 @@ func (l *ledger) verify(name string) {
 // eventually waits until cond holds.
 func (w *world) eventually(what string, cond func() bool) {
 	w.t.Helper()
-	deadline := time.NewTimer(patience) //nolint:forbidigo // real servers live in real time
+	deadline := time.NewTimer(patience)
 	defer deadline.Stop()
-	again := time.NewTicker(20 * time.Millisecond) //nolint:forbidigo // real servers live in real time
+	again := time.NewTicker(20 * time.Millisecond)
 	defer again.Stop()
 	for !cond() {
 		select {

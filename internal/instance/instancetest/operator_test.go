@@ -61,9 +61,9 @@ func (w *world) snapshot(name string) *wire.Snapshot {
 // await waits until the instance's newest snapshot satisfies cond.
 func (w *world) await(name, what string, cond func(*wire.Snapshot) bool) *wire.Snapshot {
 	w.t.Helper()
-	deadline := time.NewTimer(patience) //nolint:forbidigo // real servers live in real time
+	deadline := time.NewTimer(patience)
 	defer deadline.Stop()
-	again := time.NewTicker(20 * time.Millisecond) //nolint:forbidigo // real servers live in real time
+	again := time.NewTicker(20 * time.Millisecond)
 	defer again.Stop()
 	for {
 		if s := w.snapshot(name); s != nil && cond(s) {
@@ -81,9 +81,9 @@ func inState(state wire.State) func(*wire.Snapshot) bool {
 	return func(s *wire.Snapshot) bool { return s.GetState() == state }
 }
 
-func (w *world) awaitState(name string, state wire.State) *wire.Snapshot {
+func (w *world) awaitEmpty(name string) {
 	w.t.Helper()
-	return w.await(name, "its state is "+state.String(), inState(state))
+	w.await(name, "it is empty", inState(wire.State_STATE_EMPTY))
 }
 
 // applied: the role that is persisted now is in effect.
@@ -108,25 +108,30 @@ func (w *world) sendPrimary() *wire.Snapshot {
 func (w *world) primaryOrder() *wire.RoleOrder {
 	return &wire.RoleOrder{
 		Order: w.header(), Role: wire.Role_ROLE_PRIMARY, InSync: w.members(w.ha.inSync), MinInSync: 1,
-		Members: w.members(w.ha.list), WaitFor: int32(w.ha.waitFor), Open: w.ha.open, //nolint:gosec // a handful
+		Members: w.members(w.ha.list), WaitFor: int32(w.ha.waitFor), Open: w.ha.open,
 	}
 }
 
-func (w *world) replicaOrder(name string, acking bool) *wire.RoleOrder {
-	o := &wire.RoleOrder{
+func (w *world) replicaOrder() *wire.RoleOrder {
+	return &wire.RoleOrder{
 		Order: w.header(), Role: wire.Role_ROLE_REPLICA, InSync: w.members(w.ha.inSync), MinInSync: 1,
-		Source: w.ha.primary, SourceHost: "127.0.0.1", SourcePort: int32(w.instances[w.ha.primary].setup.Ports.MySQL), //nolint:gosec // a port
-		Acking: acking,
+		Source: w.ha.primary, SourceHost: "127.0.0.1", SourcePort: int32(w.instances[w.ha.primary].setup.Ports.MySQL),
 	}
-	if acking {
-		o.Password = w.member(name).GetPassword()
-	}
-	return o
 }
 
-func (w *world) sendReplica(name string, acking bool) {
+// sendReplica makes the instance follow without acknowledging.
+func (w *world) sendReplica(name string) {
 	w.t.Helper()
-	_, err := w.pool.SetRole(w.t.Context(), w.instances[name].key(), w.replicaOrder(name, acking))
+	_, err := w.pool.SetRole(w.t.Context(), w.instances[name].key(), w.replicaOrder())
+	w.must(err)
+}
+
+// sendMember makes the instance follow and acknowledge.
+func (w *world) sendMember(name string) {
+	w.t.Helper()
+	o := w.replicaOrder()
+	o.Acking, o.Password = true, w.member(name).GetPassword()
+	_, err := w.pool.SetRole(w.t.Context(), w.instances[name].key(), o)
 	w.must(err)
 }
 
@@ -136,7 +141,7 @@ func (w *world) bootstrap() {
 	const first = "db-0"
 	w.ha = ha{uid: "uid-1", epoch: 1, incarnations: map[string]string{}}
 	w.instances[first].start()
-	w.awaitState(first, wire.State_STATE_EMPTY)
+	w.awaitEmpty(first)
 	_, err := w.pool.Initialize(w.t.Context(), w.instances[first].key(), &wire.InitializeOrder{
 		Order: w.header(), Database: database, Owner: owner,
 	})
@@ -159,7 +164,7 @@ func (w *world) learn(name string) {
 func (w *world) cloneOrder(donor, reprovision string) *wire.CloneOrder {
 	return &wire.CloneOrder{
 		Order: w.header(), Donor: donor, DonorHost: "127.0.0.1",
-		DonorPort: int32(w.instances[donor].setup.Ports.MySQL), Reprovision: reprovision, //nolint:gosec // a port
+		DonorPort: int32(w.instances[donor].setup.Ports.MySQL), Reprovision: reprovision,
 	}
 }
 
@@ -169,7 +174,7 @@ func (w *world) clone(name string) {
 	if w.instances[name].cmd == nil {
 		w.instances[name].start()
 	}
-	w.awaitState(name, wire.State_STATE_EMPTY)
+	w.awaitEmpty(name)
 	_, err := w.pool.Clone(w.t.Context(), w.instances[name].key(), w.cloneOrder(w.ha.primary, ""))
 	w.must(err)
 	w.learn(name)
@@ -178,7 +183,7 @@ func (w *world) clone(name string) {
 // catchUp makes the instance follow without acknowledging, until it has all that the primary had.
 func (w *world) catchUp(name string) {
 	w.t.Helper()
-	w.sendReplica(name, false)
+	w.sendReplica(name)
 	all := held(w.snapshot(w.ha.primary))
 	w.await(name, "it has caught up", func(s *wire.Snapshot) bool {
 		return w.applied(s) && s.GetServer().GetReceiver() == wire.ReceiverState_RECEIVER_STATE_CONNECTED && held(s).Contains(all)
@@ -193,7 +198,7 @@ func (w *world) grow(name string) {
 	w.ha.waitFor = len(w.ha.list) - 1
 	w.sendPrimary()
 	p := w.await(w.ha.primary, "the longer list is in effect", w.applied)
-	w.sendReplica(name, true)
+	w.sendMember(name)
 	w.await(name, "it acknowledges and has the barrier", func(s *wire.Snapshot) bool {
 		return w.applied(s) && s.GetServer().GetReplicaStatus() && held(s).Contains(set(p.GetServer().GetBarrier()))
 	})
@@ -228,7 +233,7 @@ func (w *world) tellAll() {
 	w.sendPrimary()
 	for _, name := range w.ha.inSync {
 		if name != w.ha.primary {
-			w.sendReplica(name, true)
+			w.sendMember(name)
 		}
 	}
 	for _, name := range w.ha.inSync {

@@ -49,7 +49,7 @@ func TestMain(m *testing.M) {
 }
 
 func runManager(file string) error {
-	raw, err := os.ReadFile(file) //nolint:gosec // the harness names it
+	raw, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func runManager(file string) error {
 	cfg.PeerAddress = func(peer string) string { return local(s.Managers[peer]) }
 	cfg.MemoryLimit = 512 << 20
 	cfg.Log = logr.FromSlogHandler(slog.NewJSONHandler(os.Stdout, &slog.HandlerOptions{Level: slog.Level(-2)}))
-	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM) //nolint:forbidigo // the main function of the child
 	defer cancel()
 	m, err := instance.New(ctx, cfg, supervisor.New())
 	if err != nil {

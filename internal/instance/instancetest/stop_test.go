@@ -51,7 +51,7 @@ func replicaLeavesFirst(w *world) {
 		return s.GetStopRequested() && s.GetState() == wire.State_STATE_STOPPING && s.GetServer().GetReplicaStatus()
 	})
 	w.shrink("db-2")
-	w.sendReplica("db-2", false)
+	w.sendReplica("db-2")
 	n.awaitExit()
 	l.progress(5)
 	l.end()

@@ -33,7 +33,7 @@ func (p Paths) ReadCredentials() (Credentials, error) {
 		{filepath.Join(p.App, naming.KeyAppUsername), &c.Owner, true},
 		{filepath.Join(p.App, naming.KeyAppPassword), &c.OwnerPassword, true},
 	} {
-		raw, err := os.ReadFile(f.path) //nolint:gosec // the pod's own layout
+		raw, err := os.ReadFile(f.path)
 		if errors.Is(err, os.ErrNotExist) && f.optional {
 			continue
 		}

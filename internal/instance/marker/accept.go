@@ -12,13 +12,13 @@ import (
 
 // Refusals of an order.
 var (
-	// ErrOlder: something newer is stored. The sender's view is out of date.
+	// ErrOlder tells that something newer is stored. The sender's view is out of date.
 	ErrOlder = errors.New("order is older than the stored one")
-	// ErrOtherPrimary: the same epoch has another primary. Two leaders decided, and the other one came first (A7).
+	// ErrOtherPrimary tells that the same epoch has another primary. Two leaders decided, and the other one came first (A7).
 	ErrOtherPrimary = errors.New("order names another primary in the same epoch")
-	// ErrOtherCluster: the volume belongs to another cluster (B7).
+	// ErrOtherCluster tells that the volume belongs to another cluster (B7).
 	ErrOtherCluster = errors.New("order comes from another cluster")
-	// ErrMalformed: the order cannot be meant.
+	// ErrMalformed tells that the order cannot be meant.
 	ErrMalformed = errors.New("order is malformed")
 )
 

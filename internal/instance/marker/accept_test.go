@@ -50,19 +50,26 @@ func TestCheckRole(t *testing.T) {
 		ok    bool
 	}{
 		"a primary that waits for all others": {
-			&wire.RoleOrder{Role: wire.Role_ROLE_PRIMARY, Order: header("u", 1, 1, "db-0"), Members: pair, WaitFor: 1}, true},
+			&wire.RoleOrder{Role: wire.Role_ROLE_PRIMARY, Order: header("u", 1, 1, "db-0"), Members: pair, WaitFor: 1}, true,
+		},
 		"a shrink waits for more than the list": {
-			&wire.RoleOrder{Role: wire.Role_ROLE_PRIMARY, Order: header("u", 1, 1, "db-0"), Members: pair, WaitFor: 2}, true},
+			&wire.RoleOrder{Role: wire.Role_ROLE_PRIMARY, Order: header("u", 1, 1, "db-0"), Members: pair, WaitFor: 2}, true,
+		},
 		"a primary that waits for too few": {
-			&wire.RoleOrder{Role: wire.Role_ROLE_PRIMARY, Order: header("u", 1, 1, "db-0"), Members: pair}, false},
+			&wire.RoleOrder{Role: wire.Role_ROLE_PRIMARY, Order: header("u", 1, 1, "db-0"), Members: pair}, false,
+		},
 		"a primary that is not in its list": {
-			&wire.RoleOrder{Role: wire.Role_ROLE_PRIMARY, Order: header("u", 1, 1, "db-0"), Members: pair[1:]}, false},
+			&wire.RoleOrder{Role: wire.Role_ROLE_PRIMARY, Order: header("u", 1, 1, "db-0"), Members: pair[1:]}, false,
+		},
 		"a primary in another's epoch": {
-			&wire.RoleOrder{Role: wire.Role_ROLE_PRIMARY, Order: header("u", 1, 1, "db-1"), Members: pair, WaitFor: 1}, false},
+			&wire.RoleOrder{Role: wire.Role_ROLE_PRIMARY, Order: header("u", 1, 1, "db-1"), Members: pair, WaitFor: 1}, false,
+		},
 		"a replica with a source": {
-			&wire.RoleOrder{Role: wire.Role_ROLE_REPLICA, Order: header("u", 1, 1, "db-1"), Source: "db-1", SourceHost: "h", SourcePort: 1}, true},
+			&wire.RoleOrder{Role: wire.Role_ROLE_REPLICA, Order: header("u", 1, 1, "db-1"), Source: "db-1", SourceHost: "h", SourcePort: 1}, true,
+		},
 		"a replica of itself": {
-			&wire.RoleOrder{Role: wire.Role_ROLE_REPLICA, Order: header("u", 1, 1, "db-0"), Source: "db-0", SourceHost: "h", SourcePort: 1}, false},
+			&wire.RoleOrder{Role: wire.Role_ROLE_REPLICA, Order: header("u", 1, 1, "db-0"), Source: "db-0", SourceHost: "h", SourcePort: 1}, false,
+		},
 		"a replica of nobody": {&wire.RoleOrder{Role: wire.Role_ROLE_REPLICA, Order: header("u", 1, 1, "db-1")}, false},
 		"no role":             {&wire.RoleOrder{Order: header("u", 1, 1, "db-1")}, false},
 		"fenced":              {&wire.RoleOrder{Role: wire.Role_ROLE_FENCED, Order: header("u", 1, 1, "db-1")}, true},

@@ -27,10 +27,8 @@ const (
 	fileMode   = 0o640
 )
 
-// ErrDamaged: the file is there, and neither slot can be read. Nothing may be concluded from it.
+// ErrDamaged tells that the file is there, and neither slot can be read. Nothing may be concluded from it.
 var ErrDamaged = errors.New("marker is damaged")
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Store is the marker file of one instance. It is safe for concurrent use.
 type Store struct {
@@ -112,6 +110,7 @@ func (s *Store) write(r Record) error {
 
 // checksum covers all but itself.
 func checksum(slot []byte) uint32 {
+	castagnoli := crc32.MakeTable(crc32.Castagnoli)
 	return crc32.Update(crc32.Checksum(slot[:20], castagnoli), castagnoli, slot[headerSize:])
 }
 

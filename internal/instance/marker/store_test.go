@@ -55,7 +55,7 @@ func TestStoreKeepsTheLastRecord(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("reopened record mismatch (-want +got):\n%s", diff)
 	}
-	raw, err := os.ReadFile(path) //nolint:gosec // a test's own file
+	raw, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestTornWriteLeavesTheRecordBefore(t *testing.T) {
 // tear overwrites what follows byte cut of the slot, as if the write had ended there.
 func tear(t *testing.T, path string, slot, cut int) {
 	t.Helper()
-	f, err := os.OpenFile(path, os.O_WRONLY, 0) //nolint:gosec // a test's own file
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestUpdateOnAFullDisk(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = unix.Unmount(dir, unix.MNT_DETACH) })
 	s := open(t, filepath.Join(dir, "keelson", "marker"))
-	filler, err := os.Create(filepath.Join(dir, "filler")) //nolint:gosec // a test's own file
+	filler, err := os.Create(filepath.Join(dir, "filler"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func TestUpdateOnAFullDisk(t *testing.T) {
 func TestPasswordsAreNotStored(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "marker")
 	put(t, open(t, path), 1)
-	raw, err := os.ReadFile(path) //nolint:gosec // a test's own file
+	raw, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}

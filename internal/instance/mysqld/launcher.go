@@ -47,7 +47,7 @@ type Launcher struct {
 
 // FindVersion asks the binary for its version.
 func FindVersion(ctx context.Context, path string) (version.MySQL, error) {
-	out, err := exec.CommandContext(ctx, path, "--no-defaults", "--version").Output() //nolint:gosec // the pod's own layout
+	out, err := exec.CommandContext(ctx, path, "--no-defaults", "--version").Output()
 	if err != nil {
 		return version.MySQL{}, fmt.Errorf("ask mysqld for its version: %w", err)
 	}

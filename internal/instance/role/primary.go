@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/keelson-dev/mysql-operator/internal/gtid"
 	"github.com/keelson-dev/mysql-operator/internal/mysql"
 	"github.com/keelson-dev/mysql-operator/internal/naming"
 )
@@ -26,16 +27,7 @@ func (p *pass) stopFollowing() error {
 		}
 	}
 	if left := p.st.Channel.Received.Subtract(p.st.Executed); !left.IsEmpty() {
-		if p.st.Channel.ApplierError != "" {
-			return waitf("the applier stopped with an error while %d received transactions are not applied: %s",
-				left.Count(), p.st.Channel.ApplierError)
-		}
-		if !p.st.Channel.Applier {
-			if err := p.did(p.DB.StartApplier); err != nil {
-				return err
-			}
-		}
-		return waitf("received transactions are being applied")
+		return p.applyRest(left)
 	}
 	if p.st.Channel.Applier {
 		if err := p.did(p.DB.StopApplier); err != nil {
@@ -44,6 +36,20 @@ func (p *pass) stopFollowing() error {
 	}
 	p.Memory.configured = ""
 	return p.did(p.DB.ForgetSource)
+}
+
+// applyRest keeps the applier at what was received and is not applied.
+func (p *pass) applyRest(left gtid.Set) error {
+	if p.st.Channel.ApplierError != "" {
+		return waitf("the applier stopped with an error while %d received transactions are not applied: %s",
+			left.Count(), p.st.Channel.ApplierError)
+	}
+	if !p.st.Channel.Applier {
+		if err := p.did(p.DB.StartApplier); err != nil {
+			return err
+		}
+	}
+	return waitf("received transactions are being applied")
 }
 
 // admit brings the list and the count into effect. A count that rises comes before the list, one that falls after it:
@@ -227,10 +233,10 @@ func (p *pass) everyMemberHolds(want Primary) error {
 	}
 	if len(missing) > 0 {
 		slices.Sort(missing)
-		return NotOpen{For: strings.Join(missing, "; ")}
+		return NotOpenError{For: strings.Join(missing, "; ")}
 	}
 	if want.WaitFor > 0 && (!p.st.SourceStatus || p.st.Clients < want.WaitFor) {
-		return NotOpen{For: fmt.Sprintf("%d members must acknowledge and %d do", want.WaitFor, p.st.Clients)}
+		return NotOpenError{For: fmt.Sprintf("%d members must acknowledge and %d do", want.WaitFor, p.st.Clients)}
 	}
 	return nil
 }

@@ -11,21 +11,21 @@ import (
 	"github.com/keelson-dev/mysql-operator/internal/mysql"
 )
 
-// Waiting tells what must happen before the role is in effect; it is not a failure.
-type Waiting struct{ For string }
+// WaitingError tells what must happen before the role is in effect; it is not a failure.
+type WaitingError struct{ For string }
 
 // Error returns the sentence.
-func (w Waiting) Error() string { return w.For }
+func (w WaitingError) Error() string { return w.For }
 
-func waitf(format string, args ...any) error { return Waiting{For: fmt.Sprintf(format, args...)} }
+func waitf(format string, args ...any) error { return WaitingError{For: fmt.Sprintf(format, args...)} }
 
-// NotOpen tells what must happen before a primary opens, whose list and count are in effect already.
-type NotOpen struct{ For string }
+// NotOpenError tells what must happen before a primary opens, whose list and count are in effect already.
+type NotOpenError struct{ For string }
 
 // Error returns the sentence.
-func (n NotOpen) Error() string { return "not open yet: " + n.For }
+func (n NotOpenError) Error() string { return "not open yet: " + n.For }
 
-// ErrStuck: mysqld does not do what it must, and only ending its process helps (M5).
+// ErrStuck tells that mysqld does not do what it must, and only ending its process helps (M5).
 var ErrStuck = errors.New("mysqld is stuck")
 
 // Answer is what another instance says of itself.
@@ -72,7 +72,7 @@ func (e *Engine) replicaSteps(want Replica) []func(*pass) error {
 }
 
 // Primary makes it the primary, beginning with the given status. It returns the last status read, and nil once the role
-// is in full effect, NotOpen when only opening is left, Waiting while something else must happen first.
+// is in full effect, NotOpenError when only opening is left, WaitingError while something else must happen first.
 func (e *Engine) Primary(ctx context.Context, st mysql.Status, want Primary) (mysql.Status, error) {
 	return e.run(ctx, st, e.primarySteps(want))
 }

@@ -141,9 +141,4 @@ func waitsFor(s *wire.Server) float64 {
 	return float64(s.GetWaitFor())
 }
 
-func number(b bool) float64 {
-	if b {
-		return 1
-	}
-	return 0
-}
+func number(b bool) float64 { return map[bool]float64{true: 1}[b] }

@@ -43,8 +43,12 @@ func New() *Supervisor { return &Supervisor{table: newTable()} }
 // anybody to fence it.
 func (s *Supervisor) Start(c Command) (*Process, error) {
 	p := &Process{ended: make(chan struct{})}
-	p.cmd = exec.CommandContext(context.Background(), c.Path, c.Args...) //nolint:gosec,forbidigo // the manager's own command; ended by Stop and Kill, never by a context
-	p.cmd.Env, p.cmd.Dir = c.Env, c.Dir
+	path, err := exec.LookPath(c.Path)
+	if err != nil {
+		return nil, fmt.Errorf("find program: %w", err)
+	}
+	// Not bound to a context: it is ended by Stop and Kill, in the order that its role demands.
+	p.cmd = &exec.Cmd{Path: path, Args: append([]string{c.Path}, c.Args...), Env: c.Env, Dir: c.Dir}
 	// A group of its own: a signal to the manager's group is the manager's to pass on, in its own order.
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	lines := newLineWriter(c.Output)

@@ -23,8 +23,8 @@ type id struct {
 func decodeGTID(data []byte) (id, error) {
 	c := cursor{data: data}
 	c.byte()
-	i := id{uuid: [16]byte(c.bytes(16)), number: int64(c.uint64())} //nolint:gosec // checked below
-	return checkGTID(i, c.short)
+	i := id{uuid: [16]byte(c.bytes(16)), number: int64(c.uint64())} //nolint:gosec // checked by gtid
+	return c.gtid(i)
 }
 
 // decodeTagged decodes the event of 8.3 and later for GTIDs with a tag, a message of the server's library
@@ -44,20 +44,20 @@ func decodeTagged(data []byte) (id, error) {
 			c.varint() // flags
 		case 1:
 			for at := range i.uuid {
-				i.uuid[at] = byte(c.varint())
+				i.uuid[at] = byte(c.varint() & math.MaxUint8)
 			}
 		case 2:
 			signed := c.varint()
-			i.number = int64(signed>>1) ^ -int64(signed&1) //nolint:gosec // the sign is the lowest bit
+			i.number = int64(signed>>1) ^ -int64(signed&1)
 		case 3:
 			i.tag = string(c.bytes(int(c.varint() & math.MaxUint8)))
 		}
 	}
-	return checkGTID(i, c.short)
+	return c.gtid(i)
 }
 
-func checkGTID(i id, short bool) (id, error) {
-	if short || i.number < 1 {
+func (c *cursor) gtid(i id) (id, error) {
+	if c.short || i.number < 1 {
 		return id{}, fmt.Errorf("%w: GTID with number %d", ErrDamaged, i.number)
 	}
 	return i, nil
@@ -78,7 +78,11 @@ func decodePrevious(data []byte) (gtid.Set, error) {
 		if d.short {
 			break
 		}
-		decodeSource(&d, tagged, &b)
+		uuid, tag := d.bytes(16), ""
+		if tagged {
+			tag = string(d.bytes(int(d.varint() & math.MaxUint8)))
+		}
+		decodeIntervals(&d, [16]byte(uuid), tag, &b)
 	}
 	if d.short {
 		return gtid.Set{}, fmt.Errorf("%w: Previous_gtids ends early", ErrDamaged)
@@ -90,17 +94,12 @@ func decodePrevious(data []byte) (gtid.Set, error) {
 	return set, nil
 }
 
-func decodeSource(d *cursor, tagged bool, b *strings.Builder) {
-	uuid := d.bytes(16)
-	tag := ""
-	if tagged {
-		tag = string(d.bytes(int(d.varint() & math.MaxUint8)))
-	}
+func decodeIntervals(d *cursor, uuid [16]byte, tag string, b *strings.Builder) {
 	intervals := d.uint64()
 	if d.short || intervals == 0 {
 		return
 	}
-	b.WriteString(uuidText([16]byte(uuid)))
+	b.WriteString(uuidText(uuid))
 	if tag != "" {
 		b.WriteString(":" + tag)
 	}

@@ -23,7 +23,7 @@ const (
 )
 
 // eventType is the kind of an event (MySQL source documentation, mysql::binlog::event::Log_event_type).
-type eventType byte
+type eventType = byte
 
 const (
 	eventUnknown     eventType = 0
@@ -108,7 +108,7 @@ func (s *fileScan) event(r *reader) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	kind := eventType(raw[4])
+	kind := raw[4]
 	body := int64(binary.LittleEndian.Uint32(raw[9:])) - headerSize
 	if body < 0 || body > r.left || kind == eventUnknown {
 		s.truncated = true // zeros or a half-written event: what a node reset leaves at the end

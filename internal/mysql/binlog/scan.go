@@ -15,9 +15,9 @@ import (
 )
 
 var (
-	// ErrEncrypted: the file is encrypted (binlog_encryption) and cannot be read without the server.
+	// ErrEncrypted tells that the file is encrypted (binlog_encryption) and cannot be read without the server.
 	ErrEncrypted = errors.New("binlog file is encrypted")
-	// ErrDamaged: the file is not what its name says, or is broken elsewhere than at the end of the last one.
+	// ErrDamaged tells that the file is not what its name says, or is broken elsewhere than at the end of the last one.
 	ErrDamaged = errors.New("binlog file is damaged")
 )
 
@@ -40,13 +40,18 @@ type Result struct {
 func (r Result) All() gtid.Set { return r.Previous.Union(r.Found) }
 
 // Scan reads the binlog files that the index file names, oldest first. No index file: an empty result.
-func Scan(index string) (Result, error) { return scan(index, false) }
+func Scan(index string) (Result, error) { return series{}.scan(index) }
 
 // ScanRelay reads relay-log files. Any of them may end early: a server that was killed begins a new file, and receives
 // the transaction anew that it had received in part.
-func ScanRelay(index string) (Result, error) { return scan(index, true) }
+func ScanRelay(index string) (Result, error) { return series{torn: true}.scan(index) }
 
-func scan(index string, anyTruncated bool) (Result, error) {
+// series is a kind of files.
+type series struct {
+	torn bool // any file may end early
+}
+
+func (k series) scan(index string) (Result, error) {
 	files, err := readIndex(index)
 	if err != nil {
 		return Result{}, err
@@ -59,7 +64,7 @@ func scan(index string, anyTruncated bool) (Result, error) {
 			return Result{}, fmt.Errorf("scan %s: %w", filepath.Base(path), err)
 		}
 		last := i == len(files)-1
-		if f.truncated && !last && !anyTruncated {
+		if f.truncated && !last && !k.torn {
 			return Result{}, fmt.Errorf("scan %s: %w: it ends early and is not the last", filepath.Base(path), ErrDamaged)
 		}
 		if i == 0 {

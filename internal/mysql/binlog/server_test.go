@@ -30,7 +30,7 @@ func realServer(t *testing.T) (s *mysqld.Server, datadir string) {
 }
 
 // statements are everything that ends a transaction in its own way; each line is one GTID unless it begins with a dash.
-var statements = []string{ //nolint:gochecknoglobals // a table for two tests
+var statements = []string{
 	"CREATE DATABASE app",
 	"CREATE TABLE app.t (id INT PRIMARY KEY, v LONGTEXT)",
 	"INSERT INTO app.t VALUES (1, 'a'), (2, 'b')",
@@ -126,7 +126,7 @@ func TestScanOfATruncatedFile(t *testing.T) {
 		}
 		ends = append(ends, end{info.Size(), executed(t, s)})
 	}
-	whole, err := os.ReadFile(path) //nolint:gosec // a test's own file
+	whole, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
