@@ -96,6 +96,7 @@ type state struct {
 	recovery  *recovery
 	stopping  *stopping
 	restarts  int
+	lastWords string // of the server that ended last
 	commits   waiting
 	prepared  *preparation
 	peersAsk  time.Time

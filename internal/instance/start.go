@@ -25,7 +25,7 @@ const peersEvery = time.Second
 // to. A primary is scanned first, and starts when the operator or all the peers confirm the role.
 func (m *Manager) startStep(ctx context.Context, rec marker.Record) {
 	if wait := time.Until(m.notBefore); wait > 0 {
-		m.become(wire.State_STATE_DOWN, "mysqld ended and is started again")
+		m.become(wire.State_STATE_DOWN, "mysqld ended and is started again"+m.lastWords)
 		return
 	}
 	if rec.Order.Role == wire.Role_ROLE_PRIMARY && !m.mayResume(ctx, rec) {
@@ -173,6 +173,10 @@ func (m *Manager) noticeEnd() {
 	}
 	ran := time.Since(m.server.Started)
 	m.log.Info("mysqld ended", "how", fmt.Sprint(m.server.Err()), "after", ran.String())
+	m.lastWords = ""
+	if text := m.server.LastError(); text != "" {
+		m.lastWords = "; its last error was: " + text
+	}
 	m.forget()
 	m.notBefore = time.Now().Add(m.backoff.After(ran))
 	m.restarts++

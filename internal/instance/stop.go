@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"syscall"
 	"time"
 
 	"github.com/keelson-dev/mysql-operator/internal/instance/marker"
@@ -19,7 +20,9 @@ const (
 	// for it.
 	leaveTimeout = 10 * time.Second
 	// shutdownTimeout bounds a clean shutdown; a pod's grace period should be longer.
-	shutdownTimeout = 60 * time.Second
+	shutdownTimeout = 4 * time.Minute
+	// beatEvery is how often a long stop says that the manager goes on.
+	beatEvery = time.Second
 )
 
 // stopping is the progress of an ordered end.
@@ -108,7 +111,21 @@ func (m *Manager) stopProcess(ctx context.Context) (clean bool, err error) {
 	m.setDB(nil)
 	// mysqld waits two seconds for sessions to end by themselves.
 	_ = m.server.DB.Close() // nothing is asked any more
-	return m.server.Stop(ctx)
+	tick := time.NewTicker(beatEvery)
+	defer tick.Stop()
+	if err := m.server.Signal(syscall.SIGTERM); err != nil {
+		return false, err
+	}
+	for {
+		select {
+		case <-m.server.Ended():
+			return m.server.Err() == nil, nil
+		case <-ctx.Done():
+			return false, m.server.Kill()
+		case <-tick.C:
+			m.beat()
+		}
+	}
 }
 
 // fenceStep keeps mysqld stopped. A former primary is stopped in its own order.

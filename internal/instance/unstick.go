@@ -28,7 +28,7 @@ type waiting struct {
 // and changes nothing. There is at most one at a time: where a replica is merely slow, it waits like the others.
 func (m *Manager) unstick(ctx context.Context) {
 	st := m.status
-	if st.WaitSessions == 0 || st.Clients < st.WaitFor || !m.memory.Opened() {
+	if st.WaitSessions == 0 || !m.memory.Opened() {
 		m.commits = waiting{}
 		return
 	}
@@ -36,12 +36,33 @@ func (m *Manager) unstick(ctx context.Context) {
 		m.commits = waiting{since: time.Now(), executed: executed}
 		return
 	}
-	if time.Since(m.commits.since) < stuckAfter || !m.nudging.CompareAndSwap(false, true) {
+	waited := time.Since(m.commits.since)
+	if st.Clients < st.WaitFor {
+		m.unfreeze(ctx, waited)
+		return
+	}
+	if waited < stuckAfter || !m.nudging.CompareAndSwap(false, true) {
 		return
 	}
 	m.log.Info("Sending a transaction after a commit that nobody acknowledges", "waiting", st.WaitSessions)
 	server := m.server
 	m.tasks.Go(func() { m.nudge(ctx, server) })
+}
+
+// frozenAfter is the failure threshold: so long a server may be in a state that nobody can end.
+const frozenAfter = 3 * time.Second
+
+// unfreeze ends a deadlock: a statement about accounts waits for the acknowledgement of a replica that lost its
+// connection, and while it waits nobody can log in, the replica neither (B1). Nothing but the end of the process frees
+// it; the statement is committed when the server comes back, and resumes as primary when the others confirm it.
+func (m *Manager) unfreeze(ctx context.Context, waited time.Duration) {
+	if waited < frozenAfter || !m.server.DB.Frozen(ctx) {
+		return
+	}
+	m.log.Info("Killing mysqld: a commit waits for a replica that cannot log in, since nobody can", "waited", waited.String())
+	if err := m.server.Kill(); err != nil {
+		m.log.Error(err, "Killing mysqld")
+	}
 }
 
 func (m *Manager) nudge(ctx context.Context, s *mysqld.Server) {

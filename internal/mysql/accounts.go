@@ -16,19 +16,27 @@ type Login struct {
 	Password string // empty: as stored
 }
 
-// AdmitMembers makes, sets and unlocks the accounts of members, and locks every other replication account, all
-// locally. Sessions of locked accounts are not ended by it: call Evict.
-func (s *Server) AdmitMembers(ctx context.Context, logins []Login, lock []string) error {
+// AdmitMembers makes, sets and unlocks the accounts of members, locks and unlocks others, all locally. Sessions of
+// locked accounts are not ended by it: call Evict.
+func (s *Server) AdmitMembers(ctx context.Context, logins []Login, lock, unlock []string) error {
 	return s.local(ctx, "admit members", func(ctx context.Context, conn *sql.Conn) error {
-		var statements []string
-		for _, name := range lock {
-			statements = append(statements, fmt.Sprintf(`ALTER USER IF EXISTS %s@'%%' ACCOUNT LOCK`, quote(name)))
-		}
+		statements := locks(lock, unlock)
 		for _, l := range logins {
 			statements = append(statements, admit(l)...)
 		}
 		return execAll(ctx, conn, statements)
 	})
+}
+
+func locks(lock, unlock []string) []string {
+	var statements []string
+	for _, name := range lock {
+		statements = append(statements, fmt.Sprintf(`ALTER USER IF EXISTS %s@'%%' ACCOUNT LOCK`, quote(name)))
+	}
+	for _, name := range unlock {
+		statements = append(statements, fmt.Sprintf(`ALTER USER IF EXISTS %s@'%%' ACCOUNT UNLOCK`, quote(name)))
+	}
+	return statements
 }
 
 func admit(l Login) []string {
@@ -43,17 +51,10 @@ func admit(l Login) []string {
 	}
 }
 
-// SetLocks locks and unlocks accounts locally.
-func (s *Server) SetLocks(ctx context.Context, lock, unlock []string) error {
-	return s.local(ctx, "set account locks", func(ctx context.Context, conn *sql.Conn) error {
-		var statements []string
-		for _, name := range lock {
-			statements = append(statements, fmt.Sprintf(`ALTER USER IF EXISTS %s@'%%' ACCOUNT LOCK`, quote(name)))
-		}
-		for _, name := range unlock {
-			statements = append(statements, fmt.Sprintf(`ALTER USER IF EXISTS %s@'%%' ACCOUNT UNLOCK`, quote(name)))
-		}
-		return execAll(ctx, conn, statements)
+// Lock locks accounts locally.
+func (s *Server) Lock(ctx context.Context, accounts []string) error {
+	return s.local(ctx, "lock accounts", func(ctx context.Context, conn *sql.Conn) error {
+		return execAll(ctx, conn, locks(accounts, nil))
 	})
 }
 

@@ -147,7 +147,7 @@ func (w *world) get(port int, path string) (status int, body string) {
 func probesAndMetrics(w *world) {
 	for _, name := range w.ha.inSync {
 		p := w.instances[name].setup.Ports
-		for _, path := range []string{"/startupz", "/livez", "/readyz"} {
+		for _, path := range []string{naming.ProbeStartup, naming.ProbeLiveness, naming.ProbeReadiness} {
 			if status, body := w.get(p.Probes, path); status != http.StatusOK {
 				w.t.Errorf("%s of %s: %d %s", path, name, status, body)
 			}

@@ -34,8 +34,18 @@ func (w *world) waiting(statement string) <-chan error {
 	w.must(c.db.Ping())
 	done := make(chan error, 1)
 	go func() { done <- c.try(statement, patience) }()
-	w.await(w.ha.primary, "a commit waits", func(s *wire.Snapshot) bool { return s.GetServer().GetWaitSessions() > 0 })
+	w.awaitWaiting(statement)
 	return done
+}
+
+// awaitWaiting waits until the statement waits for an acknowledgement, as the server itself tells.
+func (w *world) awaitWaiting(statement string) {
+	w.t.Helper()
+	server := w.admin(w.ha.primary)
+	w.eventually("a commit waits", func() bool {
+		info := server.query("SELECT INFO FROM performance_schema.processlist WHERE STATE LIKE 'Waiting for semi-sync ACK%'")
+		return strings.Contains(info, statement)
+	})
 }
 
 func replicaCrashes(w *world) {
@@ -86,6 +96,32 @@ func primaryCrashes(w *world) {
 	if got := w.admin("db-2").query("SELECT COUNT(*) FROM app.ledger WHERE id > 2000000"); got != "2" {
 		w.t.Errorf("db-2 has %s of 2 rows", got)
 	}
+}
+
+// A statement about accounts waits for a replica that lost its connection: nobody can log in, the replica neither, and
+// only the end of the process frees it (ha-rules B1).
+func frozenLogins(w *world) {
+	w.instances["db-2"].pause()
+	c := w.admin("db-0")
+	w.await("db-0", "nothing waits yet", func(s *wire.Snapshot) bool { return s.GetServer().GetWaitSessions() == 0 })
+	result := make(chan error, 1)
+	go func() { result <- c.try("CREATE USER frozen@'%' IDENTIFIED BY 'x'", patience) }()
+	// Only the manager can see it: it keeps its connections open.
+	w.await("db-0", "the statement waits", func(s *wire.Snapshot) bool {
+		return s.GetServer().GetWaitSessions() > 0 && s.GetGtid().GetOwned() != ""
+	})
+	start := w.snapshot("db-0").GetServer().GetStartId()
+	w.instances["db-2"].killMysqld()
+	if err := <-result; err == nil {
+		w.t.Error("a statement without an acknowledgement was reported as done")
+	}
+	w.await("db-0", "it is open again", func(s *wire.Snapshot) bool {
+		return s.GetServer().GetOpen() && s.GetServer().GetStartId() != start
+	})
+	if !w.instances["db-0"].logged("since nobody can") {
+		w.t.Error("it was not killed for the frozen logins")
+	}
+	w.equal()
 }
 
 // A statement without an InnoDB transaction waits for its ACK, the binlog is rotated, the server crashes: it forgets

@@ -66,7 +66,9 @@ func (s *session) try(statement string, timeout time.Duration) error {
 // query returns rows as lines, columns parted by tabs.
 func (s *session) query(statement string) string {
 	s.w.t.Helper()
-	rows, err := s.db.QueryContext(s.w.t.Context(), statement)
+	ctx, cancel := context.WithTimeout(s.w.t.Context(), patience)
+	defer cancel()
+	rows, err := s.db.QueryContext(ctx, statement)
 	if err != nil {
 		s.w.t.Fatalf("%s: %v", statement, err)
 	}

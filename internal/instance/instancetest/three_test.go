@@ -23,6 +23,7 @@ func TestThreeInstances(t *testing.T) {
 		{"a replica that crashes comes back by itself", replicaCrashes},
 		{"a primary that crashes opens only when members hold its set", primaryCrashes},
 		{"a forgotten GTID is never given out again", forgottenGTID},
+		{"frozen logins are freed", frozenLogins},
 		{"persisted variables do not count", persistedVariablesDoNotCount},
 		{"a replica that stops leaves first", replicaLeavesFirst},
 		{"a primary stops cleanly", primaryStopsCleanly},

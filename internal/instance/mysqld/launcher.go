@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 
 	"github.com/go-logr/logr"
 
@@ -25,10 +26,10 @@ import (
 // maxOrdinals bounds the ordinals whose accounts may exist: the API allows nine instances, and more leaves room.
 const maxOrdinals = 32
 
-const (
-	fileMode = 0o600
-	dirMode  = 0o750
-)
+const fileMode = 0o600
+
+// codeAborting is the line "Aborting".
+const codeAborting = "MY-010119"
 
 // Launcher starts mysqld.
 type Launcher struct {
@@ -148,11 +149,12 @@ func (l *Launcher) start(args []string, config mysql.Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	process, err := l.Supervisor.Start(supervisor.Command{Path: l.Paths.Mysqld, Args: slices.Concat(args, l.Extra), Output: l.logLine})
+	lastError := &atomic.Pointer[string]{}
+	process, err := l.Supervisor.Start(l.command(args, lastError))
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return newServer(process, db), nil
+	return newServer(process, db, lastError), nil
 }
 
 // Initialize makes a datadir in folder and executes the statements of first in it. ctx ends it with SIGKILL.
@@ -166,7 +168,8 @@ func (l *Launcher) Initialize(ctx context.Context, folder, first string) error {
 		defer func() { _ = os.Remove(path) }() // it lies in memory and is overwritten by the next start
 		args = append(args, "--init-file="+path)
 	}
-	process, err := l.Supervisor.Start(supervisor.Command{Path: l.Paths.Mysqld, Args: slices.Concat(args, l.Extra), Output: l.logLine})
+	lastError := &atomic.Pointer[string]{}
+	process, err := l.Supervisor.Start(l.command(args, lastError))
 	if err != nil {
 		return err
 	}
@@ -176,12 +179,22 @@ func (l *Launcher) Initialize(ctx context.Context, folder, first string) error {
 	case <-process.Ended():
 	}
 	if err := process.Err(); err != nil {
+		if text := lastError.Load(); text != nil {
+			err = fmt.Errorf("%w: %s", err, *text)
+		}
 		return fmt.Errorf("initialize %s: %w", filepath.Base(folder), err)
 	}
 	return nil
 }
 
-func (l *Launcher) logLine(line string) {
+func (l *Launcher) command(args []string, lastError *atomic.Pointer[string]) supervisor.Command {
+	return supervisor.Command{Path: l.Paths.Mysqld, Args: slices.Concat(args, l.Extra), Output: func(line string) {
+		l.logLine(line, lastError)
+	}}
+}
+
+// logLine passes a line on, and keeps the last error but the one that only says that the server gives up.
+func (l *Launcher) logLine(line string, lastError *atomic.Pointer[string]) {
 	if line == "" {
 		return
 	}
@@ -192,6 +205,9 @@ func (l *Launcher) logLine(line string) {
 		values = nil
 	}
 	if e.Priority == "Error" {
+		if e.Code != codeAborting {
+			lastError.Store(&e.Message)
+		}
 		log.Error(nil, e.Message, values...)
 		return
 	}

@@ -5,6 +5,7 @@ package mysqld
 import (
 	"context"
 	"crypto/rand"
+	"sync/atomic"
 	"time"
 
 	"github.com/keelson-dev/mysql-operator/internal/instance/supervisor"
@@ -18,10 +19,20 @@ type Server struct {
 	// StartID names this process.
 	StartID string
 	Started time.Time
+
+	lastError *atomic.Pointer[string]
 }
 
-func newServer(p *supervisor.Process, db *mysql.Server) *Server {
-	return &Server{Process: p, DB: db, StartID: rand.Text(), Started: time.Now()}
+func newServer(p *supervisor.Process, db *mysql.Server, lastError *atomic.Pointer[string]) *Server {
+	return &Server{Process: p, DB: db, StartID: rand.Text(), Started: time.Now(), lastError: lastError}
+}
+
+// LastError returns the last error that the server logged; empty when there was none.
+func (s *Server) LastError() string {
+	if text := s.lastError.Load(); text != nil {
+		return *text
+	}
+	return ""
 }
 
 // awaitEvery is how often a starting server is asked.

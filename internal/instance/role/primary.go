@@ -89,13 +89,10 @@ func (p *pass) admitList(want Primary) error {
 	if !changed {
 		return nil
 	}
-	if err := p.DB.AdmitMembers(p.ctx, logins, lock); err != nil {
+	if err := p.DB.AdmitMembers(p.ctx, logins, lock, []string{naming.AccountCatchup}); err != nil {
 		return err
 	}
-	if err := p.DB.SetLocks(p.ctx, nil, []string{naming.AccountCatchup}); err != nil {
-		return err
-	}
-	if err := p.evict(slices.Concat(lock, m.stale(want))); err != nil {
+	if err := p.evict(slices.Concat(p.strangers(want), m.stale(want))); err != nil {
 		return err
 	}
 	m.remember(want)
@@ -105,22 +102,38 @@ func (p *pass) admitList(want Primary) error {
 
 // compare returns what must be told to mysqld; changed is false when it was told already.
 func (p *pass) compare(want Primary) (logins []mysql.Login, lock []string, changed bool) {
-	listed := map[string]bool{naming.AccountCatchup: true}
-	changed = p.Memory.admitted == nil
+	listed, locked := map[string]bool{naming.AccountCatchup: true}, map[string]bool{}
+	for _, a := range p.st.Accounts {
+		locked[a.Name] = a.Locked
+	}
+	changed = p.Memory.admitted == nil || locked[naming.AccountCatchup]
 	for _, peer := range want.Peers {
 		listed[peer.Account] = true
-		changed = changed || !p.Memory.knows(peer)
-		logins = append(logins, mysql.Login{Name: peer.Account, Subject: peer.Subject, Password: peer.Password})
-	}
-	for _, a := range p.st.Accounts {
-		if listed[a.Name] {
-			changed = changed || a.Locked
-			continue
+		// Only what is new is told: commits wait for a shrink, and each statement about an account is a write.
+		if !p.Memory.knows(peer) || locked[peer.Account] {
+			logins = append(logins, mysql.Login{Name: peer.Account, Subject: peer.Subject, Password: peer.Password})
 		}
-		lock = append(lock, a.Name)
-		changed = changed || !a.Locked
 	}
-	return logins, lock, changed
+	for name, isLocked := range locked {
+		if !listed[name] && !isLocked {
+			lock = append(lock, name)
+		}
+	}
+	slices.Sort(lock)
+	return logins, lock, changed || len(logins) > 0 || len(lock) > 0
+}
+
+// strangers returns the replication accounts that are not on the list: they are locked now, and none of their sessions
+// may be left, also of an account that was locked by an attempt before which did not get further.
+func (p *pass) strangers(want Primary) []string {
+	var out []string
+	for _, a := range p.st.Accounts {
+		isPeer := slices.ContainsFunc(want.Peers, func(peer Peer) bool { return peer.Account == a.Name })
+		if a.Name != naming.AccountCatchup && !isPeer {
+			out = append(out, a.Name)
+		}
+	}
+	return out
 }
 
 func (m *Memory) knows(peer Peer) bool {

@@ -51,7 +51,7 @@ func (p *pass) lockAll() error {
 	if len(unlocked) == 0 {
 		return nil
 	}
-	if err := p.did(func(ctx context.Context) error { return p.DB.SetLocks(ctx, unlocked, nil) }); err != nil {
+	if err := p.did(func(ctx context.Context) error { return p.DB.Lock(ctx, unlocked) }); err != nil {
 		return err
 	}
 	return p.evict(unlocked)

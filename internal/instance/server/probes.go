@@ -5,13 +5,8 @@ package server
 import (
 	"net/http"
 	"time"
-)
 
-// Paths of the probes.
-const (
-	PathStartup = "/startupz"
-	PathLive    = "/livez"
-	PathReady   = "/readyz"
+	"github.com/keelson-dev/mysql-operator/internal/naming"
 )
 
 // wedged is how long the manager's loop may be without a pass. A pass is bounded by some ten deadlines of seconds.
@@ -31,9 +26,9 @@ func Probes(hub *Hub, beat Beat) http.Handler {
 		}
 		answer(w, "ok")
 	}
-	mux.HandleFunc("GET "+PathStartup, alive)
-	mux.HandleFunc("GET "+PathLive, alive)
-	mux.HandleFunc("GET "+PathReady, func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("GET "+naming.ProbeStartup, alive)
+	mux.HandleFunc("GET "+naming.ProbeLiveness, alive)
+	mux.HandleFunc("GET "+naming.ProbeReadiness, func(w http.ResponseWriter, _ *http.Request) {
 		s, _ := hub.Latest()
 		if !s.GetReady() {
 			http.Error(w, "not ready: "+s.GetState().String()+" "+s.GetWhy(), http.StatusServiceUnavailable)
