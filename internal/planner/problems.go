@@ -16,10 +16,15 @@ const failureThreshold = 3 * time.Second
 // absence of messages.
 const lookAgain = time.Second
 
-// Deadlines of steps, after which the decision says that the step is overdue. None of these steps is aborted by
-// time: before bootstrap there is nothing to go back to, and an adoption or a clone that is given up would only
-// be begun again.
+// Steps that are persisted, and their deadlines, after which every decision says that the step is overdue. None of them
+// is aborted by time: before bootstrap there is nothing to go back to, and an adoption or a clone that is given up
+// would only be begun again.
 const (
+	stepBootstrap   = "Bootstrap"
+	stepAdopt       = "Adopt"
+	stepReseed      = "Reseed"
+	stepReprovision = "Reprovision"
+
 	bootstrapDeadline   = 10 * time.Minute
 	adoptDeadline       = 10 * time.Minute
 	reprovisionDeadline = 6 * time.Hour // a clone of terabytes
@@ -122,10 +127,18 @@ func problems() []problem {
 func Plan(v View) Decision {
 	for _, p := range problems() {
 		if d, applies := p.decide(v); applies {
-			return d
+			return withOverdue(v, d)
 		}
 	}
 	return Decision{Reason: ReasonHealthy}
+}
+
+// withOverdue says that a step takes longer than it should.
+func withOverdue(v View, d Decision) Decision {
+	if v.HA.Step != "" && !v.HA.StepDeadline.IsZero() && v.Now.After(v.HA.StepDeadline) {
+		d.Because = append(slices.Clone(d.Because), "the step "+v.HA.Step+" is overdue")
+	}
+	return d
 }
 
 // instance returns the instance of that name.
