@@ -7,7 +7,7 @@ MODULES = . $(patsubst %/go.mod,%,$(wildcard test/*/go.mod))
 ##@ Check
 
 .PHONY: check
-check: drift vet lint lint-api lint-proto test-imports vulncheck ## Everything short of running the tests.
+check: drift vet lint lint-modules lint-api lint-proto test-imports vulncheck ## Everything short of running the tests.
 	@echo "check: passed"
 
 .PHONY: fmt
@@ -15,15 +15,16 @@ fmt: $(TOOL_golangci-lint) ## Format the code.
 	$(TOOL_golangci-lint) fmt ./...
 
 .PHONY: vet
-vet: ## Run go vet.
+vet: ## Run go vet, also over what only build tags select.
 	go vet ./...
+	go vet -tags e2e,bench ./test/...
 
 .PHONY: lint
 lint: $(TOOL_golangci-lint) ## Lint the code (see .golangci.yml).
 	$(TOOL_golangci-lint) run ./...
 
 .PHONY: lint-modules
-lint-modules: $(TOOL_golangci-lint) ## Lint the modules below test/, with the same rules.
+lint-modules: $(TOOL_golangci-lint) ## Lint the modules below test/ with the same rules.
 	$(foreach module,$(filter-out .,$(MODULES)),( cd $(module) && $(TOOL_golangci-lint) run -c $(ROOT)/.golangci.yml ./... );)
 
 .PHONY: lint-fix

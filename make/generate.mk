@@ -25,8 +25,9 @@ generate-proto: $(TOOL_buf) $(TOOL_protoc-gen-go) $(TOOL_protoc-gen-go-grpc) ## 
 generate-docs: $(TOOL_crd-ref-docs) ## Reference pages, and the pictures that tests keep true.
 	@mkdir -p docs/reference
 	$(TOOL_crd-ref-docs) --source-path=api --config=hack/crd-ref-docs/config.yaml --renderer=markdown --log-level=ERROR --output-path=docs/reference/api.md
-	go test ./internal/archtest -count=1 -run '^(TestLayersPicture|TestRBACIsExpected)$$' -update
+	go test ./internal/archtest -count=1 -run '^(TestLayersPicture|TestRBACIsExpected|TestConditionsPage)$$' -update
 	go test ./internal/mycnf -count=1 -run '^TestReferencePage$$' -update
+	go test ./internal/planner -count=1 -run '^TestTable$$' -update
 
 # drift writes the tree (untracked files too) before and after, so that it can be run on work in progress.
 .PHONY: drift

@@ -11,7 +11,7 @@ gotest = mkdir -p $(RESULTS) && cd $(2) && $(TOOL_gotestsum) --format pkgname --
 ##@ Test
 
 .PHONY: test
-test: test-unit test-modules ## Unit tests, tests on real mysqld, tests on a real API server.
+test: test-unit test-modules e2e-core ## Unit tests, tests on real mysqld and a real API server, and each promise of the README on a real cluster.
 	@echo "test: passed"
 
 # kube-apiserver, etcd and mysqld are real; test/devcluster builds them once per machine.

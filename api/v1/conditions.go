@@ -7,8 +7,10 @@ type ConditionType string
 
 const (
 	// ConditionReady is the summary that `kubectl wait --for=condition=Ready` wants.
-	// True: Available, Durable, and every instance asked for is Ready. Reason AllInstancesReady.
-	// False: one of these is not so; reason and message are those of the first that is not.
+	// True: Available, Durable (a single instance is taken as asked for), and every instance asked for is Ready. Reason
+	// AllInstancesReady.
+	// False: one of these is not so. What keeps a pod from running (ImagePullFailed, PodUnschedulable, ContainerFailing)
+	// comes before the planner's reasons, because it is what a person must mend.
 	// Unknown: never.
 	ConditionReady ConditionType = "Ready"
 	// ConditionAvailable tells whether the cluster accepts writes now.
@@ -37,8 +39,8 @@ const (
 	// ConditionPaused tells whether the operator was told to keep its hands off.
 	// True: annotation mysql.keelson.dev/paused is "true". Reason PausedByUser. False: reason NotPaused.
 	ConditionPaused ConditionType = "Paused"
-	// ConditionDegraded is computed for consoles: True when not Durable or when fewer instances are healthy than
-	// asked for.
+	// ConditionDegraded is computed for consoles: True when not Durable (a single instance is taken as asked for) or when
+	// fewer instances are healthy than asked for.
 	ConditionDegraded ConditionType = "Degraded"
 )
 
@@ -46,7 +48,7 @@ const (
 // same text there; a test compares the two lists.
 type Reason string
 
-// Reasons that the operator gives besides the planner's.
+// Reasons that the operator gives besides the planner's (docs/reference/conditions.md lists both).
 const (
 	ReasonAllInstancesReady  Reason = "AllInstancesReady"
 	ReasonInstancesNotReady  Reason = "InstancesNotReady"

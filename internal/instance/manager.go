@@ -88,20 +88,22 @@ type state struct {
 	applied   *marker.Order // what is in effect in this process
 	intact    bool
 	sourceHad *gtid.Set // what the source had when the receiver connected, while not intact
-	attached  bool      // was attached once in the life of this manager
-	fence     string
-	backoff   supervisor.Backoff
-	notBefore time.Time
-	offline   *offlineScan
-	recovery  *recovery
-	stopping  *stopping
-	restarts  int
-	lastWords string // of the server that ended last
-	commits   waiting
-	prepared  *preparation
-	peersAsk  time.Time
-	warmed    time.Time
-	certsRead time.Time
+	// receiverLost is since when the receiver has not been connected; zero while it is.
+	receiverLost time.Time
+	attached     bool // was attached once in the life of this manager
+	fence        string
+	backoff      supervisor.Backoff
+	notBefore    time.Time
+	offline      *offlineScan
+	recovery     *recovery
+	stopping     *stopping
+	restarts     int
+	lastWords    string // of the server that ended last
+	commits      waiting
+	prepared     *preparation
+	peersAsk     time.Time
+	warmed       time.Time
+	certsRead    time.Time
 }
 
 // New opens the marker and decides whether anything may be touched.

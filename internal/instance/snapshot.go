@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -38,6 +39,8 @@ type view struct {
 	offline     *gtid.Set
 	incarnation string // of offline
 	restarts    int
+	// receiverDown is how long the receiver has not been connected.
+	receiverDown time.Duration
 }
 
 // publish tells what the loop saw.
@@ -47,6 +50,7 @@ func (m *Manager) publish() {
 		version: m.launcher.Version.String(), restarts: m.restarts,
 	}
 	if m.server != nil && m.answering {
+		v.receiverDown = m.receiverDown()
 		v.startID, v.status, v.applied, v.opened = m.server.StartID, m.status, m.applied, m.memory.Opened()
 		if b, ok := m.memory.Barrier(); ok {
 			v.barrier = &b
@@ -61,6 +65,20 @@ func (m *Manager) publish() {
 	defer m.board.mu.Unlock()
 	m.board.view = v
 	m.hub.Publish(m.snapshot(v))
+}
+
+// receiverDown is how long the receiver of this server has not been connected; 0 while it is, and without a source.
+// With it the operator, the other witness, tells a member that is cut off from one that connects again.
+func (m *Manager) receiverDown() time.Duration {
+	c := m.status.Channel
+	if !c.Configured || c.Receiver == mysql.ReceiverConnected {
+		m.receiverLost = time.Time{}
+		return 0
+	}
+	if m.receiverLost.IsZero() {
+		m.receiverLost = time.Now()
+	}
+	return max(time.Millisecond, time.Since(m.receiverLost))
 }
 
 // republish tells of an order that was stored just now.
@@ -149,7 +167,7 @@ func wireServer(v view) *wire.Server {
 		ReplicaEnabled: st.ReplicaEnabled, ReplicaStatus: st.ReplicaStatus,
 		SourceHost: c.SourceHost, Receiver: receiver(c), ApplierRunning: c.Applier,
 		ReceiverError: c.ReceiverError, ApplierError: c.ApplierError, NeedsClone: c.NeedsClone(),
-		LagMilliseconds: lag(st),
+		LagMilliseconds: lag(st), ReceiverDownMilliseconds: v.receiverDown.Milliseconds(),
 	}
 }
 

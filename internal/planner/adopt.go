@@ -45,9 +45,6 @@ func adopt(v View) (Decision, bool) {
 	}, true
 }
 
-// stepAdopt is the persisted step of an adoption that has not opened yet.
-const stepAdopt = "Adopt"
-
 func mustAdopt(v View) bool {
 	if !v.HA.Bootstrapped && v.HA.Bootstrapping != "" {
 		// A bootstrap under way: its instance gets a marker of this UID before the status says so. Anything else

@@ -24,7 +24,7 @@ func bootstrap(v View) (Decision, bool) {
 	ha.Bootstrapping = v.Instances[0].Name
 	ha.Epoch = 1
 	ha.MinInSync = v.Spec.MinInSync
-	ha.Step, ha.StepDeadline = "Bootstrap", v.Now.Add(bootstrapDeadline)
+	ha.Step, ha.StepDeadline = stepBootstrap, v.Now.Add(bootstrapDeadline)
 	return Decision{
 		Reason:      ReasonBootstrapping,
 		Because:     []string{"every volume of the cluster is empty"},

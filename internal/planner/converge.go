@@ -89,7 +89,7 @@ func (c *convergence) mayJoin(i Instance) bool {
 		return false
 	}
 	if listed(c.report, i.member()) {
-		return r.State == StateRunning && !r.StopRequested && (s.ReceiverConnected || s.ReceiverDown <= failureThreshold)
+		return r.stays() && s.ReceiverDown <= failureThreshold
 	}
 	return r.fit() && s.ReceiverConnected && c.isClose(r)
 }

@@ -57,7 +57,7 @@ func reseed(v View) (Decision, bool) {
 		}
 		ha := v.HA.Clone()
 		ha.Opened = false
-		ha.Step, ha.StepDeadline = "Reseed", v.Now.Add(reprovisionDeadline)
+		ha.Step, ha.StepDeadline = stepReseed, v.Now.Add(reprovisionDeadline)
 		return Decision{
 			Reason: ReasonReseeding, Because: []string{why + ", and only " + p.Name + " can give another copy"},
 			Persist: &ha, Available: Of(false), Progressing: true,
@@ -239,7 +239,7 @@ func reprovision(v View) (Decision, bool) {
 		}
 		ha := v.HA.Clone()
 		ha.Reprovision = i.member()
-		ha.Step, ha.StepDeadline = "Reprovision", v.Now.Add(reprovisionDeadline)
+		ha.Step, ha.StepDeadline = stepReprovision, v.Now.Add(reprovisionDeadline)
 		return Decision{
 			Reason: ReasonRepairingReplica, Because: []string{whyBroken(i)}, Persist: &ha,
 			Available: availability(r), Progressing: true,

@@ -115,9 +115,10 @@ func holdsBarrier(primary Report, i Instance) bool {
 }
 
 // fit tells that an instance runs, is not about to stop, and lacks nothing it may have acknowledged.
-func (r Report) fit() bool {
-	return r.State == StateRunning && !r.StopRequested && r.Intact
-}
+func (r Report) fit() bool { return r.stays() && r.Intact }
+
+// stays tells that an instance runs and is not about to stop.
+func (r Report) stays() bool { return r.State == StateRunning && !r.StopRequested }
 
 // received tells that the instance has received the primary's barrier. A GTID that left the primary's owned set
 // without being executed was rolled back and will never come (ha-rules M3).

@@ -16,39 +16,75 @@ const failureThreshold = 3 * time.Second
 // absence of messages.
 const lookAgain = time.Second
 
-// Deadlines of steps, after which the decision says that the step is overdue. None of these steps is aborted by
-// time: before bootstrap there is nothing to go back to, and an adoption or a clone that is given up would only
-// be begun again.
+// Steps that are persisted, and their deadlines, after which every decision says that the step is overdue. None of them
+// is aborted by time: before bootstrap there is nothing to go back to, and an adoption or a clone that is given up
+// would only be begun again.
 const (
+	stepBootstrap   = "Bootstrap"
+	stepAdopt       = "Adopt"
+	stepReseed      = "Reseed"
+	stepReprovision = "Reprovision"
+
 	bootstrapDeadline   = 10 * time.Minute
 	adoptDeadline       = 10 * time.Minute
 	reprovisionDeadline = 6 * time.Hour // a clone of terabytes
 )
 
-// Reasons: the rows of the table, and what convergence reports.
+// Reasons: the rows of the table, and what convergence reports. The comments are printed in
+// docs/reference/conditions.md: what it means, and what a person can do.
 const (
-	ReasonMixedClusters      Reason = "MixedClusters"
-	ReasonWaitingToAdopt     Reason = "WaitingToAdopt"
-	ReasonAdoptRefused       Reason = "AdoptRefused"
-	ReasonAdopting           Reason = "Adopting"
-	ReasonBootstrapWaiting   Reason = "WaitingForInstances"
-	ReasonBootstrapping      Reason = "Bootstrapping"
-	ReasonPrimaryLost        Reason = "PrimaryLost"
+	// ReasonMixedClusters means that the volumes hold data of more than one cluster. Remove the volume claims that
+	// do not belong here.
+	ReasonMixedClusters Reason = "MixedClusters"
+	// ReasonWaitingToAdopt means that data was found and a volume has not said yet what it holds. Bring up the pod that
+	// the message names, or delete its claim if you know that it holds nothing you need.
+	ReasonWaitingToAdopt Reason = "WaitingToAdopt"
+	// ReasonAdoptRefused means that an acknowledged write may be on a volume that is missing, or that two volumes each
+	// have transactions the other lacks. Bring the missing volume back.
+	ReasonAdoptRefused Reason = "AdoptRefused"
+	// ReasonAdopting means that the data on kept volumes is being taken over.
+	ReasonAdopting Reason = "Adopting"
+	// ReasonBootstrapWaiting means that no data is made before every volume is known to be empty. The message says which
+	// pod has not reported, and why.
+	ReasonBootstrapWaiting Reason = "WaitingForInstances"
+	// ReasonBootstrapping means that the first data is being made.
+	ReasonBootstrapping Reason = "Bootstrapping"
+	// ReasonPrimaryLost means that the primary's data is gone. Bring its volume back; promoting another instance is not
+	// supported yet.
+	ReasonPrimaryLost Reason = "PrimaryLost"
+	// ReasonPrimaryUnreachable means that the operator does not hear the primary. Alone that changes nothing: clients may
+	// well reach it.
 	ReasonPrimaryUnreachable Reason = "PrimaryUnreachable"
-	ReasonPrimaryDown        Reason = "PrimaryDown"
-	ReasonPrimaryClosed      Reason = "PrimaryClosed"
-	ReasonReplicaLost        Reason = "ReplicaLost"
-	ReasonReseeding          Reason = "Reseeding"
-	ReasonReplicaJoined      Reason = "ReplicaJoined"
-	ReasonOpening            Reason = "Opening"
-	ReasonTooFewInSync       Reason = "TooFewInSync"
-	ReasonProvisioning       Reason = "Provisioning"
-	ReasonJoiningReplica     Reason = "JoiningReplica"
-	ReasonRepairingReplica   Reason = "RepairingReplica"
-	ReasonReplicaRefused     Reason = "ReplicaRefused"
-	ReasonSettingsChanged    Reason = "MinInSyncChanged"
-	ReasonInstanceMissing    Reason = "InstanceMissing"
-	ReasonHealthy            Reason = "Healthy"
+	// ReasonPrimaryDown means that the primary's mysqld does not run. It is started again by itself.
+	ReasonPrimaryDown Reason = "PrimaryDown"
+	// ReasonPrimaryClosed means that the primary runs and lets nobody in before enough replicas hold what it has.
+	ReasonPrimaryClosed Reason = "PrimaryClosed"
+	// ReasonReplicaLost means that a replica left the in-sync set, so that writes do not wait for it.
+	ReasonReplicaLost Reason = "ReplicaLost"
+	// ReasonReseeding means that the primary was closed so that a clone can be taken from it: it is the only copy left.
+	ReasonReseeding Reason = "Reseeding"
+	// ReasonReplicaJoined means that a replica joined the in-sync set.
+	ReasonReplicaJoined Reason = "ReplicaJoined"
+	// ReasonOpening means that enough instances hold what the primary has, and it is being opened.
+	ReasonOpening Reason = "Opening"
+	// ReasonTooFewInSync means that writes wait for a lost replica, because leaving it out would leave fewer than minInSync
+	// instances. Bring it back; or lower replication.minInSync, which gives up that a write is on so many instances.
+	ReasonTooFewInSync Reason = "TooFewInSync"
+	// ReasonProvisioning means that an empty instance is being cloned, or waits for a donor.
+	ReasonProvisioning Reason = "Provisioning"
+	// ReasonJoiningReplica means that a replica is catching up.
+	ReasonJoiningReplica Reason = "JoiningReplica"
+	// ReasonRepairingReplica means that a replica cannot follow any more and is cloned again as soon as it may be.
+	ReasonRepairingReplica Reason = "RepairingReplica"
+	// ReasonReplicaRefused means that an instance is left alone, because it holds transactions that the primary lacks, or
+	// data of another cluster. Look at what it holds; if you do not need it, delete its volume claim and its pod.
+	ReasonReplicaRefused Reason = "ReplicaRefused"
+	// ReasonSettingsChanged means that another replication.minInSync was recorded.
+	ReasonSettingsChanged Reason = "MinInSyncChanged"
+	// ReasonInstanceMissing means that an instance does not report. The message says what Kubernetes says of its pod.
+	ReasonInstanceMissing Reason = "InstanceMissing"
+	// ReasonHealthy means that nothing is to be done.
+	ReasonHealthy Reason = "Healthy"
 )
 
 // Reasons returns every reason a Decision may carry, in the order of the table.
@@ -91,10 +127,18 @@ func problems() []problem {
 func Plan(v View) Decision {
 	for _, p := range problems() {
 		if d, applies := p.decide(v); applies {
-			return d
+			return withOverdue(v, d)
 		}
 	}
 	return Decision{Reason: ReasonHealthy}
+}
+
+// withOverdue says that a step takes longer than it should.
+func withOverdue(v View, d Decision) Decision {
+	if v.HA.Step != "" && !v.HA.StepDeadline.IsZero() && v.Now.After(v.HA.StepDeadline) {
+		d.Because = append(slices.Clone(d.Because), "the step "+v.HA.Step+" is overdue")
+	}
+	return d
 }
 
 // instance returns the instance of that name.

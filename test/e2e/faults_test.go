@@ -44,7 +44,9 @@ func TestKilledClone(t *testing.T) {
 	// Killing PID 1 of the container kills the manager and its mysqld.
 	must(t, env.Delete(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: name}},
 		client.GracePeriodSeconds(0)))
-	equalSets(t, ready(t, c, 4*time.Minute))
+	now = ready(t, c, 4*time.Minute)
+	mustLocal(t, c.Namespace, now.Status.Primary, "CREATE DATABASE afterwards")
+	equalSets(t, now)
 }
 
 func stateOf(t *testing.T, c *mysqlv1.MySQLCluster, instance string) (string, error) {
@@ -82,6 +84,7 @@ func TestOperatorKilledDuringBootstrap(t *testing.T) {
 	if now.Status.HA.Epoch != 1 {
 		t.Errorf("epoch = %d: the data was made twice", now.Status.HA.Epoch)
 	}
+	mustLocal(t, c.Namespace, now.Status.Primary, "CREATE DATABASE afterwards")
 	equalSets(t, now)
 }
 

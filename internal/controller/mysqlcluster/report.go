@@ -71,20 +71,28 @@ func conditionEvents(before, after []metav1.Condition) []events.Event {
 		if !slices.Contains(told, mysqlv1.ConditionType(c.Type)) {
 			continue
 		}
-		at := slices.IndexFunc(before, func(b metav1.Condition) bool { return b.Type == c.Type })
-		if at >= 0 && before[at].Status == c.Status && before[at].Reason == c.Reason {
-			continue
+		was := metav1.Condition{}
+		if at := slices.IndexFunc(before, func(b metav1.Condition) bool { return b.Type == c.Type }); at >= 0 {
+			was = before[at]
 		}
-		was := at >= 0 && before[at].Status == metav1.ConditionTrue
-		switch {
-		case c.Status == metav1.ConditionTrue && at >= 0 && !was:
-			out = append(out, events.ConditionTrue(mysqlv1.ConditionType(c.Type), mysqlv1.Reason(c.Reason)))
-		case c.Status == metav1.ConditionTrue:
-		case was || needsPerson(mysqlv1.Reason(c.Reason)):
-			out = append(out, events.ConditionFalse(mysqlv1.ConditionType(c.Type), mysqlv1.Reason(c.Reason), c.Message))
+		if was.Status != c.Status || was.Reason != c.Reason {
+			out = append(out, conditionEvent(was, c)...)
 		}
 	}
 	return out
+}
+
+// conditionEvent tells of one condition that changed; was is zero when there was none.
+func conditionEvent(was, is metav1.Condition) []events.Event {
+	t, reason := mysqlv1.ConditionType(is.Type), mysqlv1.Reason(is.Reason)
+	wasTrue := was.Status == metav1.ConditionTrue
+	switch {
+	case is.Status == metav1.ConditionTrue && !wasTrue && was.Status != "":
+		return []events.Event{events.ConditionTrue(t, reason)}
+	case is.Status != metav1.ConditionTrue && (wasTrue || needsPerson(reason)):
+		return []events.Event{events.ConditionFalse(t, reason, is.Message)}
+	}
+	return nil
 }
 
 func equalStatus(a, b mysqlv1.MySQLClusterStatus) bool { return equality.Semantic.DeepEqual(a, b) }

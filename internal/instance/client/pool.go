@@ -193,6 +193,7 @@ func withoutProgress(s *wire.Snapshot) *wire.Snapshot {
 	if c.Server != nil {
 		c.Server.LagMilliseconds = 0
 		c.Server.WaitSessions = min(c.Server.GetWaitSessions(), 1)
+		c.Server.ReceiverDownMilliseconds = min(c.Server.GetReceiverDownMilliseconds(), 1)
 	}
 	return c
 }

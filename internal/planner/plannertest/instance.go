@@ -84,7 +84,7 @@ func (w *World) Act(i *Instance) {
 	if !i.Pod {
 		return
 	}
-	switch i.State {
+	switch i.State { //nolint:exhaustive // in the other states the model has nothing to do by itself
 	case planner.StateInitializing:
 		i.Marker.Incarnation, i.Marker.Initialized = w.id(), true
 		i.State = planner.StateRunning
