@@ -123,6 +123,7 @@ func (c *convergence) orderPrimary() {
 		Kind: OrderSetRole, Instance: c.primary.Name, Role: RolePrimary,
 		InSync: c.v.HA.InSync, MinInSync: c.v.HA.MinInSync,
 		Members: c.members, WaitFor: c.waitFor(m), Open: c.v.HA.Opened,
+		Replaces: m.Members, ReplacesWaitFor: m.WaitFor,
 	}
 	if c.differs(m, want) || c.report.State == StateOffline {
 		c.orders = append(c.orders, want)

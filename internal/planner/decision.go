@@ -37,6 +37,9 @@ type Order struct {
 	Members   []Member // primary only
 	WaitFor   int      // primary only
 	Open      bool     // primary only
+	// Replaces and ReplacesWaitFor are the list and count that the order was decided from; primary only.
+	Replaces        []Member
+	ReplacesWaitFor int
 	Source    string   // replica only
 	Acking    bool     // replica only
 }

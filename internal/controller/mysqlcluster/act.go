@@ -183,6 +183,8 @@ func buildRole(s *scope, header *wire.Order, o planner.Order) (*wire.RoleOrder, 
 		order.Members = fromMembers(o.Members, s.secrets.replicationKey)
 		order.WaitFor = int32(o.WaitFor) //nolint:gosec // at most 9
 		order.Open = o.Open
+		order.Replaces = fromMembers(o.Replaces, nil)
+		order.ReplacesWaitFor = int32(o.ReplacesWaitFor) //nolint:gosec // at most 9
 	case planner.RoleReplica:
 		order.Role = wire.Role_ROLE_REPLICA
 		order.Source = o.Source
