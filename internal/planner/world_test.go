@@ -464,10 +464,8 @@ func TestANewcomerDuringAShrinkReleasesNothingThatAMemberLacks(t *testing.T) {
 	w.Get("c-3").Unlinked = true
 	w.Get("c-3").Kill()
 	mustBecome(t, w, planner.ReasonJoiningReplica)
-	w.Get("c-1").Unlinked = true
-	w.Act(w.Get("c-1"))
 	w.Commit()
-	w.Act(w.Get("c-2"))
+	w.Act(w.Get("c-2")) // c-1 is slow: it gets no turn
 	w.Get("c-2").Kill()
 	w.Get("c-2").Unlinked = true
 	w.Get("c-3").Unlinked = false
