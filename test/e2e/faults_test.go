@@ -104,7 +104,11 @@ func TestTwoInstancesLoseOne(t *testing.T) {
 	name := aReplica(now)
 	old := incarnation(now, name)
 	deleteInstance(t, now, name)
-	go func() { _, _ = a.sql(t.Context(), naming.ServiceRW(c.Name), "INSERT INTO t VALUES (2, 'waits')") }()
+	waiting := make(chan error, 1)
+	go func() {
+		_, err := a.sql(t.Context(), naming.ServiceRW(c.Name), "INSERT INTO t VALUES (2, 'waits')")
+		waiting <- err
+	}()
 	eventually(t, 5*time.Minute, func() error {
 		now = ready(t, c, 5*time.Minute)
 		if incarnation(now, name) == old {
@@ -114,6 +118,15 @@ func TestTwoInstancesLoseOne(t *testing.T) {
 	})
 	if got := a.write(t, "SELECT v FROM t WHERE id = 1"); got != "hello" {
 		t.Errorf("the acknowledged row is %q", got)
+	}
+	select {
+	case err := <-waiting:
+		// Closing the primary ends the session, unless the write came through before or after; then it must be there.
+		if got := a.write(t, "SELECT COUNT(*) FROM t WHERE id = 2"); err == nil && got != "1" {
+			t.Errorf("the write that waited was acknowledged, and %s rows are there", got)
+		}
+	case <-time.After(time.Minute):
+		t.Error("the write still waits although the cluster is Ready")
 	}
 	equalSets(t, now)
 }
