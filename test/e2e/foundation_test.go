@@ -13,7 +13,9 @@ import (
 	"testing"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -131,7 +133,7 @@ func restarts(ctx context.Context, c *mysqlv1.MySQLCluster) (string, error) {
 	}
 	var out []string
 	for name, p := range list {
-		started, err := local(ctx, c.Namespace, name, "SELECT @@server_uuid, VARIABLE_VALUE - VARIABLE_VALUE, @@global.offline_mode FROM performance_schema.global_status WHERE VARIABLE_NAME = 'Uptime'")
+		server, err := local(ctx, c.Namespace, name, "SELECT @@server_uuid, @@global.offline_mode")
 		if err != nil {
 			return "", err
 		}
@@ -139,7 +141,7 @@ func restarts(ctx context.Context, c *mysqlv1.MySQLCluster) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		out = append(out, fmt.Sprintf("%s %s %v %s %s", name, p.UID, p.Status.ContainerStatuses[0].RestartCount, pid, started))
+		out = append(out, fmt.Sprintf("%s %s %v %s %s", name, p.UID, p.Status.ContainerStatuses[0].RestartCount, pid, server))
 	}
 	slices.Sort(out)
 	return strings.Join(out, "\n"), nil
@@ -154,8 +156,19 @@ func operatorRestartIsHarmless(t *testing.T, c *mysqlv1.MySQLCluster) {
 		return now.ResourceVersion
 	}
 	steady := version()
+	old := leader(t)
 	restartOperator(t)
-	// The new leader has looked at the cluster once it has changed something else for us: a new annotation.
+	eventually(t, time.Minute, func() error {
+		if now := leader(t); now == "" || now == old {
+			return fmt.Errorf("the leader is %q, before the restart it was %q", now, old)
+		}
+		return nil
+	})
+	// Once the new leader has made good a loss, its first look at the cluster is over or under way; once it has made
+	// good another one, it is over.
+	for range 2 {
+		pdbComesBack(t, c)
+	}
 	after, err := restarts(t.Context(), c)
 	must(t, err)
 	if before != after {
@@ -164,6 +177,35 @@ func operatorRestartIsHarmless(t *testing.T, c *mysqlv1.MySQLCluster) {
 	if now := version(); now != steady {
 		t.Errorf("the operator's restart wrote to the MySQLCluster: resourceVersion %s became %s", steady, now)
 	}
+}
+
+// leader is who holds the operator's Lease; empty while nobody does.
+func leader(t *testing.T) string {
+	t.Helper()
+	lease := &coordinationv1.Lease{}
+	must(t, env.Get(t.Context(), client.ObjectKey{Namespace: naming.OperatorNamespace, Name: "mysql-operator.keelson.dev"}, lease))
+	if lease.Spec.HolderIdentity == nil {
+		return ""
+	}
+	return *lease.Spec.HolderIdentity
+}
+
+// pdbComesBack deletes the PodDisruptionBudget of a cluster, of which nothing else depends, and waits for another.
+func pdbComesBack(t *testing.T, c *mysqlv1.MySQLCluster) {
+	t.Helper()
+	key := client.ObjectKey{Namespace: c.Namespace, Name: naming.PDB(c.Name)}
+	pdb := &policyv1.PodDisruptionBudget{}
+	must(t, env.Get(t.Context(), key, pdb))
+	old := pdb.UID
+	must(t, env.Delete(t.Context(), pdb))
+	eventually(t, time.Minute, func() error {
+		now := &policyv1.PodDisruptionBudget{}
+		err := env.Get(t.Context(), key, now)
+		if err == nil && now.UID == old {
+			err = errors.New("the old PodDisruptionBudget is still there")
+		}
+		return err
+	})
 }
 
 // restartOperator deletes the operator's pods and waits until new ones are Ready.
