@@ -40,6 +40,7 @@ func TestCoreThreeInstances(t *testing.T) {
 	t.Run("every commit is acknowledged by both replicas", func(t *testing.T) { acknowledgedByBoth(t, now, a) })
 	t.Run("all GTID sets are equal after the writes", func(t *testing.T) { equalSets(t, now) })
 	t.Run("no network account may connect without TLS", func(t *testing.T) { tlsIsRequired(t, now, a) })
+	t.Run("others reach MySQL and not the managers", func(t *testing.T) { networkPolicyHolds(t, now, a) })
 	t.Run("replicas accept no writes", func(t *testing.T) {
 		if _, err := a.sql(t.Context(), naming.ServiceRO(c.Name), "INSERT INTO t VALUES (99, 'no')"); err == nil {
 			t.Error("a replica accepted a write")
@@ -122,6 +123,28 @@ func tlsIsRequired(t *testing.T, c *mysqlv1.MySQLCluster, a app) {
 	out := mustLocal(t, c.Namespace, c.Status.Primary, `SELECT COUNT(*) FROM mysql.user WHERE host NOT IN ('localhost') AND ssl_type = ''`)
 	if out != "0" {
 		t.Errorf("%s network accounts do not require TLS", out)
+	}
+}
+
+// networkPolicyHolds tries the ports of the primary from a pod that is no part of the cluster, and from one that is.
+// The Kubernetes under test must enforce NetworkPolicies.
+func networkPolicyHolds(t *testing.T, c *mysqlv1.MySQLCluster, a app) {
+	list, err := pods(t.Context(), c)
+	must(t, err)
+	primary, replica := list[c.Status.Primary], aReplica(c)
+	connect := func(pod, container string, port int) error {
+		_, err := execute(t.Context(), c.Namespace, pod, container, "timeout", "3", "bash", "-c", "exec 3<>\"/dev/tcp/$0/$1\"",
+			primary.Status.PodIP, fmt.Sprint(port))
+		return err
+	}
+	if err := connect(a.pod, "client", naming.PortMySQL); err != nil {
+		t.Errorf("an application does not reach MySQL: %v", err)
+	}
+	if err := connect(replica, naming.ContainerMySQL, naming.PortManager); err != nil {
+		t.Errorf("an instance does not reach another's manager: %v", err)
+	}
+	if err := connect(a.pod, "client", naming.PortManager); err == nil {
+		t.Error("an application reaches a manager")
 	}
 }
 
