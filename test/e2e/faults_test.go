@@ -7,6 +7,7 @@ package e2e
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -83,6 +84,35 @@ func TestOperatorKilledDuringBootstrap(t *testing.T) {
 		t.Errorf("epoch = %d: the data was made twice", now.Status.HA.Epoch)
 	}
 	equalSets(t, now)
+}
+
+// TestDeletedWhileComingUp: a MySQLCluster that is deleted before it has data, and while an instance is cloned, goes
+// away with all that it has made by then.
+func TestDeletedWhileComingUp(t *testing.T) {
+	for name, reached := range map[string]func(*mysqlv1.MySQLCluster) bool{
+		"while the first instance makes its data": func(c *mysqlv1.MySQLCluster) bool {
+			return c.Status.HA != nil && c.Status.HA.Bootstrapping != ""
+		},
+		"while another instance is cloned": func(c *mysqlv1.MySQLCluster) bool {
+			return slices.ContainsFunc(c.Status.Instances, func(i mysqlv1.InstanceStatus) bool { return i.State == "Cloning" })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ns := namespace(t)
+			c := manifest(t, ns, "three_instances")
+			c.Spec.DeletionPolicy = mysqlv1.DeletionDelete
+			must(t, env.Create(t.Context(), c))
+			eventually(t, 3*time.Minute, func() error {
+				now, err := read(t.Context(), c)
+				if err == nil && !reached(now) {
+					err = fmt.Errorf("not reached: %+v", now.Status)
+				}
+				return err
+			})
+			deleteCluster(t, c)
+			nothingLeft(t, ns)
+		})
+	}
 }
 
 // killOperator deletes the operator's pods without any grace.
