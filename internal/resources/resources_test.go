@@ -154,6 +154,25 @@ func TestPodTemplateCannotTakeWhatTheOperatorOwns(t *testing.T) {
 	}
 }
 
+// With the replication key one taken instance could log in as any other, and acknowledge writes in its name.
+func TestReplicationKeyIsNotInThePods(t *testing.T) {
+	for _, volume := range volumes(minimal()) {
+		if *volume.Name != naming.VolumeInternal {
+			continue
+		}
+		var got []string
+		for _, item := range volume.Secret.Items {
+			got = append(got, *item.Key)
+		}
+		want := []string{naming.KeyManagerPassword, naming.KeyClonePassword, naming.KeyCatchupPassword}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("keys in the pod mismatch (-want +got):\n%s", diff)
+		}
+		return
+	}
+	t.Fatal("there is no volume " + naming.VolumeInternal)
+}
+
 func TestKeptSecretHasNoOwner(t *testing.T) {
 	in := Input{Cluster: minimal(), Platform: testPlatform()}
 	if kept := KeptSecret(in, "x", nil); len(kept.OwnerReferences) != 0 {
