@@ -4,8 +4,12 @@ package mysqlcluster
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	mysqlv1 "github.com/keelson-dev/mysql-operator/api/v1"
@@ -102,4 +106,24 @@ func (e *env) podLabels() map[string]map[string]string {
 		out[name] = pod.Labels
 	}
 	return out
+}
+
+// A restarted operator that cannot read the authority begins no stream: it waited for one for ever, and never said why.
+func TestDamagedAuthorityIsToldByARestartedOperator(t *testing.T) {
+	e := readyCluster(t, 1)
+	secret := &corev1.Secret{}
+	e.must(e.api.Get(t.Context(), types.NamespacedName{Namespace: e.key.Namespace, Name: naming.SecretCA(clusterName)}, secret))
+	secret.Data[naming.KeyCACert] = []byte("damaged")
+	e.must(e.api.Update(t.Context(), secret))
+	e.restart(0)
+	clear(e.sim.tracked)
+	_ = e.reconcile() // what it says is in the condition
+	c := e.mustBe(mysqlv1.ConditionCertificatesValid, metav1.ConditionFalse, mysqlv1.ReasonCertificateInvalid)
+	if !strings.Contains(c.Message, "delete it and a new authority is made") {
+		t.Errorf("message %q does not say what to do", c.Message)
+	}
+	e.must(e.api.Delete(t.Context(), secret))
+	e.mustSettle()
+	e.mustBe(mysqlv1.ConditionCertificatesValid, metav1.ConditionTrue, mysqlv1.ReasonCertificatesValid)
+	e.mustBe(mysqlv1.ConditionReady, metav1.ConditionTrue, mysqlv1.ReasonAllInstancesReady)
 }

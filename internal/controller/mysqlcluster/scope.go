@@ -57,8 +57,12 @@ type found struct {
 
 // unheard tells that a stream to an instance that had a role was begun and has not come up nor failed yet. An operator
 // that has just started would otherwise report every cluster as unreachable for a moment, and wake whoever watches the
-// conditions. A first attempt ends within the client's dial timeout.
+// conditions. A first attempt ends within the client's dial timeout. Without an authority no stream is begun at all, and
+// waiting for one would go on for ever, with not a word in the status of what is wrong.
 func (s *scope) unheard() bool {
+	if !s.secrets.authority.isKnown() {
+		return false
+	}
 	for name, said := range s.said {
 		if s.pods[name].Labels[naming.LabelRole] != "" && said.Snapshot == nil && said.Err == nil {
 			return true
