@@ -19,6 +19,7 @@ type facts struct {
 	replicas, ready, minInSync int
 	ha                         mysqlv1.HAStatus
 	decision                   planner.Decision
+	planned                    bool     // false: decision is none, and says nothing
 	notReady                   []string // names of instances that are asked for and not Ready, by ordinal
 	why                        map[string]string
 	obstacle                   obstacle // the first instance's that has one; the text names it
@@ -32,18 +33,23 @@ type facts struct {
 	deleting                   string
 }
 
-// conditions computes all conditions; their contracts are the comments in api/v1/conditions.go.
+// conditions computes the conditions; their contracts are the comments in api/v1/conditions.go. Where nothing was
+// planned, those that rest on a decision are left as they are: "nothing decided" is not "nobody answers", and an error of
+// the operator's own would otherwise wake whoever watches Available.
 func conditions(f facts) []kube.Condition {
-	available, durable := availableCondition(f), durableCondition(f)
-	ready := readyCondition(f, available, durable)
-	return []kube.Condition{
-		ready, available, durable,
-		progressingCondition(f),
+	durable := durableCondition(f)
+	list := []kube.Condition{
+		durable,
 		upToDateCondition(f),
 		certificatesCondition(f),
 		pausedCondition(f),
 		degradedCondition(f, durable),
 	}
+	if !f.planned && f.deleting == "" {
+		return list
+	}
+	available := availableCondition(f)
+	return append(list, readyCondition(f, available, durable), available, progressingCondition(f))
 }
 
 func isTrue(c kube.Condition) bool { return c.Status == metav1.ConditionTrue }

@@ -25,7 +25,7 @@ func fine() facts {
 			Bootstrapped: true, Opened: true, Primary: "c-0", Epoch: 1,
 			InSync: []mysqlv1.MemberStatus{{Name: "c-0"}, {Name: "c-1"}, {Name: "c-2"}},
 		},
-		decision: planner.Decision{Reason: planner.ReasonHealthy, Available: planner.Of(true)},
+		decision: planner.Decision{Reason: planner.ReasonHealthy, Available: planner.Of(true)}, planned: true,
 	}
 }
 
@@ -144,6 +144,18 @@ func TestConditionsSayWhatTheirContractsSay(t *testing.T) {
 				t.Errorf("phase is %s, want %s", phase, test.phase)
 			}
 		})
+	}
+}
+
+// An error before the plan was taken for a primary that does not answer.
+func TestWithoutADecisionNothingIsSaidThatRestsOnOne(t *testing.T) {
+	f := fine()
+	f.decision, f.planned = planner.Decision{}, false
+	for _, c := range conditions(f) {
+		switch c.Type {
+		case mysqlv1.ConditionReady, mysqlv1.ConditionAvailable, mysqlv1.ConditionProgressing:
+			t.Errorf("%s is %s %s", c.Type, c.Status, c.Reason)
+		}
 	}
 }
 

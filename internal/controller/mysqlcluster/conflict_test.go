@@ -108,6 +108,19 @@ func (e *env) podLabels() map[string]map[string]string {
 	return out
 }
 
+// TestDeletionThatFailsIsADeletion: what could not be deleted is no reason to report an unreachable primary.
+func TestDeletionThatFailsIsADeletion(t *testing.T) {
+	e := readyCluster(t, 1)
+	e.must(e.api.Delete(t.Context(), e.get()))
+	e.restart(0)
+	e.transport.faultAt = 1 // the deletion of the StatefulSet: its answer is lost
+	if err := e.reconcile(); !errors.Is(err, errAfterCommit) {
+		t.Fatalf("the reconcile gave %v, want %v", err, errAfterCommit)
+	}
+	e.mustBe(mysqlv1.ConditionAvailable, metav1.ConditionFalse, mysqlv1.ReasonDeleting)
+	e.mustBe(mysqlv1.ConditionReady, metav1.ConditionFalse, mysqlv1.ReasonDeleting)
+}
+
 // A restarted operator that cannot read the authority begins no stream: it waited for one for ever, and never said why.
 func TestDamagedAuthorityIsToldByARestartedOperator(t *testing.T) {
 	e := readyCluster(t, 1)

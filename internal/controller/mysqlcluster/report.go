@@ -24,7 +24,7 @@ import (
 
 // report writes the status if it changed, and then, not before, tells the events and metrics.
 func (r *Reconciler) report(ctx context.Context, s *scope) kube.Outcome {
-	if s.pods == nil || s.found.unheard || s.found.deleting == gone {
+	if !s.found.observed || s.found.unheard || s.found.deleting == gone {
 		return kube.Done() // nothing could be observed, or there is nothing left to report to
 	}
 	status := buildStatus(s)

@@ -52,6 +52,8 @@ type found struct {
 	growRefused  string            // why volumes cannot grow
 	certificates certificateState
 	deleting     string // what a deletion waits for
+	observed     bool   // the objects of the cluster were read
+	planned      bool   // a decision was made, so decision is one
 	unheard      bool   // the pass ended before anything was decided
 }
 
