@@ -30,8 +30,11 @@ const (
 	// ConditionUpToDate tells whether every instance runs what the spec says.
 	// True: it does. Reason AllUpToDate.
 	// False: RestartPending: the message names the instances that run with older settings or pod template; they
-	// take the new ones when they are restarted. StorageGrowing: volumes are being expanded. InvalidSpec: the spec
+	// take the new ones when they are restarted. StorageGrowing: volumes are being expanded. StorageGrowRefused: their
+	// StorageClass does not let them grow. InvalidSpec: the spec
 	// cannot be carried out as written; the message says what to change. ApplyFailed: the API server refused an object.
+	// Unknown: the StatefulSet controller has not looked at the newest pod template, so nobody can tell which pods are
+	// older. Reason WaitingForStatefulSet.
 	ConditionUpToDate ConditionType = "UpToDate"
 	// ConditionCertificatesValid tells whether the cluster's certificates are valid for long enough.
 	// True: reason Valid. False: Expiring (renewal failed) or Invalid (the CA Secret cannot be used).
@@ -50,28 +53,29 @@ type Reason string
 
 // Reasons that the operator gives besides the planner's (docs/reference/conditions.md lists both).
 const (
-	ReasonAllInstancesReady  Reason = "AllInstancesReady"
-	ReasonInstancesNotReady  Reason = "InstancesNotReady"
-	ReasonPrimaryOpen        Reason = "PrimaryOpen"
-	ReasonPrimaryUnreachable Reason = "PrimaryUnreachable"
-	ReasonInSync             Reason = "InSync"
-	ReasonTooFewInSync       Reason = "TooFewInSync"
-	ReasonSingleInstance     Reason = "SingleInstance"
-	ReasonNotBootstrapped    Reason = "NotBootstrapped"
-	ReasonSteady             Reason = "Steady"
-	ReasonAllUpToDate        Reason = "AllUpToDate"
-	ReasonRestartPending     Reason = "RestartPending"
-	ReasonStorageGrowing     Reason = "StorageGrowing"
-	ReasonStorageGrowRefused Reason = "StorageGrowRefused"
-	ReasonInvalidSpec        Reason = "InvalidSpec"
-	ReasonApplyFailed        Reason = "ApplyFailed"
-	ReasonCertificatesValid  Reason = "Valid"
-	ReasonExpiring           Reason = "Expiring"
-	ReasonCertificateInvalid Reason = "Invalid"
-	ReasonPausedByUser       Reason = "PausedByUser"
-	ReasonNotPaused          Reason = "NotPaused"
-	ReasonImagePullFailed    Reason = "ImagePullFailed"
-	ReasonPodUnschedulable   Reason = "PodUnschedulable"
-	ReasonContainerFailing   Reason = "ContainerFailing"
-	ReasonDeleting           Reason = "Deleting"
+	ReasonAllInstancesReady     Reason = "AllInstancesReady"
+	ReasonInstancesNotReady     Reason = "InstancesNotReady"
+	ReasonPrimaryOpen           Reason = "PrimaryOpen"
+	ReasonPrimaryUnreachable    Reason = "PrimaryUnreachable"
+	ReasonInSync                Reason = "InSync"
+	ReasonTooFewInSync          Reason = "TooFewInSync"
+	ReasonSingleInstance        Reason = "SingleInstance"
+	ReasonNotBootstrapped       Reason = "NotBootstrapped"
+	ReasonSteady                Reason = "Steady"
+	ReasonAllUpToDate           Reason = "AllUpToDate"
+	ReasonRestartPending        Reason = "RestartPending"
+	ReasonStorageGrowing        Reason = "StorageGrowing"
+	ReasonWaitingForStatefulSet Reason = "WaitingForStatefulSet"
+	ReasonStorageGrowRefused    Reason = "StorageGrowRefused"
+	ReasonInvalidSpec           Reason = "InvalidSpec"
+	ReasonApplyFailed           Reason = "ApplyFailed"
+	ReasonCertificatesValid     Reason = "Valid"
+	ReasonExpiring              Reason = "Expiring"
+	ReasonCertificateInvalid    Reason = "Invalid"
+	ReasonPausedByUser          Reason = "PausedByUser"
+	ReasonNotPaused             Reason = "NotPaused"
+	ReasonImagePullFailed       Reason = "ImagePullFailed"
+	ReasonPodUnschedulable      Reason = "PodUnschedulable"
+	ReasonContainerFailing      Reason = "ContainerFailing"
+	ReasonDeleting              Reason = "Deleting"
 )

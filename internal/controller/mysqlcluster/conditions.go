@@ -24,6 +24,7 @@ type facts struct {
 	why                        map[string]string
 	obstacle                   obstacle // the first instance's that has one; the text names it
 	outdated                   []string
+	unsettled                  bool // nobody can tell yet which pods are outdated
 	growing                    []string
 	growRefused                string
 	failed                     []string
@@ -155,6 +156,8 @@ func upToDateCondition(f facts) kube.Condition {
 		return no(t, mysqlv1.ReasonStorageGrowRefused, f.growRefused)
 	case len(f.growing) > 0:
 		return no(t, mysqlv1.ReasonStorageGrowing, "growing "+strings.Join(f.growing, ", "))
+	case f.unsettled:
+		return unknown(t, mysqlv1.ReasonWaitingForStatefulSet, "the StatefulSet controller has not looked at the newest pod template yet")
 	case len(f.outdated) > 0:
 		return no(t, mysqlv1.ReasonRestartPending,
 			"run with older settings or pod template until they are restarted: "+strings.Join(f.outdated, ", "))

@@ -104,6 +104,11 @@ func TestConditionsSayWhatTheirContractsSay(t *testing.T) {
 			phaseRunning,
 			map[mysqlv1.ConditionType]string{"UpToDate": "False RestartPending"},
 		},
+		"the StatefulSet controller has not looked yet": {
+			func(f *facts) { f.unsettled = true },
+			phaseRunning,
+			map[mysqlv1.ConditionType]string{"UpToDate": "Unknown WaitingForStatefulSet"},
+		},
 		"the spec cannot be carried out, and a child failed": {
 			func(f *facts) { f.invalid, f.failed = errors.New("no"), []string{"services: no"} },
 			phaseRunning,

@@ -150,8 +150,18 @@ func TestWrongImageShowsTheKubeletsWordsAndFixingItHeals(t *testing.T) {
 func TestChangedSettingWaitsForARestart(t *testing.T) {
 	e := readyCluster(t, 2)
 	before := e.podUIDs()
+	drainEvents(e)
 	e.edit(func(c *mysqlv1.MySQLCluster) { c.Spec.MySQL.Config = map[string]string{"max_connections": "500"} })
+	// Before the StatefulSet controller looked, every pod looked up to date, and a script that waits for that went on.
+	e.must(e.reconcile())
+	unknown := e.mustBe(mysqlv1.ConditionUpToDate, metav1.ConditionUnknown, mysqlv1.ReasonWaitingForStatefulSet)
+	if want := e.get().Generation; unknown.ObservedGeneration != want {
+		t.Errorf("observed generation is %d, want %d", unknown.ObservedGeneration, want)
+	}
 	e.mustSettle()
+	if told := drainEvents(e); len(told) != 1 || !strings.Contains(told[0], "RestartPending") {
+		t.Errorf("events are %q, want one that tells of the pending restart", told)
+	}
 	c := e.mustBe(mysqlv1.ConditionUpToDate, metav1.ConditionFalse, mysqlv1.ReasonRestartPending)
 	if !strings.Contains(c.Message, "c-0, c-1") {
 		t.Errorf("message %q does not name the instances", c.Message)

@@ -85,8 +85,12 @@ func conditionEvents(before, after []metav1.Condition) []events.Event {
 // conditionEvent tells of one condition that changed; was is zero when there was none.
 func conditionEvent(was, is metav1.Condition) []events.Event {
 	t, reason := mysqlv1.ConditionType(is.Type), mysqlv1.Reason(is.Reason)
-	wasTrue := was.Status == metav1.ConditionTrue
+	// An edit makes UpToDate Unknown for a moment; what is told is how it was before and what comes of it.
+	passing := was.Reason == string(mysqlv1.ReasonWaitingForStatefulSet)
+	wasTrue := was.Status == metav1.ConditionTrue || passing
 	switch {
+	case reason == mysqlv1.ReasonWaitingForStatefulSet:
+		return nil
 	case is.Status == metav1.ConditionTrue && !wasTrue && was.Status != "":
 		return []events.Event{events.ConditionTrue(t, reason)}
 	case is.Status != metav1.ConditionTrue && (wasTrue || needsPerson(reason)):

@@ -69,6 +69,7 @@ func gatherFacts(s *scope) facts {
 		invalid:      s.invalid,
 		certificates: s.found.certificates,
 		paused:       s.paused,
+		unsettled:    !isSettled(s.set),
 		deleting:     s.found.deleting,
 	}
 	for i, name := range s.names() {
