@@ -12,8 +12,7 @@ import (
 	mysqlv1 "github.com/keelson-dev/mysql-operator/api/v1"
 )
 
-// Event is one thing that happened. It is collected during a reconcile and published after the status was saved, so
-// that no event tells of what did not happen.
+// Event is one thing that happened. It is collected once it has, so that no event tells of what did not happen.
 type Event struct {
 	Type   string // corev1.EventTypeNormal or Warning
 	Reason mysqlv1.Reason

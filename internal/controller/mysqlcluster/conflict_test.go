@@ -4,6 +4,7 @@ package mysqlcluster
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -119,6 +120,24 @@ func TestDeletionThatFailsIsADeletion(t *testing.T) {
 	}
 	e.mustBe(mysqlv1.ConditionAvailable, metav1.ConditionFalse, mysqlv1.ReasonDeleting)
 	e.mustBe(mysqlv1.ConditionReady, metav1.ConditionFalse, mysqlv1.ReasonDeleting)
+}
+
+// TestStoredDecisionIsToldThoughTheStatusCannotBeWritten: no later reconcile would tell of it.
+func TestStoredDecisionIsToldThoughTheStatusCannotBeWritten(t *testing.T) {
+	e := newEnv(t, 1)
+	e.create(e.cluster(1))
+	e.transport.refuseStatus = true
+	for range 20 {
+		if _, err := e.round(); !errors.Is(err, errNoStatus) {
+			t.Fatalf("the reconcile gave %v, want %v", err, errNoStatus)
+		}
+		if e.get().Status.HA != nil {
+			break
+		}
+	}
+	if told := drainEvents(e); !slices.ContainsFunc(told, func(s string) bool { return strings.Contains(s, "Bootstrapping") }) {
+		t.Errorf("events are %q, want one that tells of the bootstrap", told)
+	}
 }
 
 // A restarted operator that cannot read the authority begins no stream: it waited for one for ever, and never said why.

@@ -22,8 +22,10 @@ import (
 
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
-// report writes the status if it changed, and then, not before, tells the events and metrics.
+// report tells what was done, writes the status if it changed, and then, not before, tells how the conditions changed.
+// What was done has happened whether or not the status can be written, and no later reconcile would tell of it.
 func (r *Reconciler) report(ctx context.Context, s *scope) kube.Outcome {
+	r.Events.Publish(s.cluster, s.found.events)
 	if !s.found.observed || s.found.unheard || s.found.deleting == gone {
 		return kube.Done() // nothing could be observed, or there is nothing left to report to
 	}
@@ -40,15 +42,9 @@ func (r *Reconciler) report(ctx context.Context, s *scope) kube.Outcome {
 }
 
 func (r *Reconciler) publish(s *scope, status mysqlv1.MySQLClusterStatus) {
-	r.Events.Publish(s.cluster, append(s.found.events, conditionEvents(s.cluster.Status.Conditions, status.Conditions)...))
-	d, ha := s.found.decision, s.ha()
+	r.Events.Publish(s.cluster, conditionEvents(s.cluster.Status.Conditions, status.Conditions))
+	ha := s.ha()
 	name := metrics.Cluster{Namespace: s.cluster.Namespace, Name: s.cluster.Name}
-	if d.Persist != nil || len(d.Orders) > 0 {
-		r.Metrics.Decided(string(d.Reason))
-	}
-	if s.found.ha != nil && s.cluster.Status.HA != nil && s.cluster.Status.HA.Primary != s.found.ha.Primary {
-		r.Metrics.PrimaryChanged(name)
-	}
 	r.Metrics.Observe(name, metrics.State{Epoch: ha.Epoch, InSync: len(ha.InSync), Ready: int(status.ReadyReplicas)})
 }
 

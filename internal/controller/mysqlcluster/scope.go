@@ -46,7 +46,7 @@ type secrets struct {
 type found struct {
 	decision     planner.Decision
 	ha           *mysqlv1.HAStatus // as stored, after this reconcile's own write
-	events       []events.Event    // published after the status was saved
+	events       []events.Event    // of what was done in this reconcile
 	failed       []string          // children that could not be written, in sentences
 	growing      []string          // volume claims that are being expanded
 	growRefused  string            // why volumes cannot grow
