@@ -69,8 +69,10 @@ type ownedField struct {
 
 func validatePodFields(pod *corev1.PodSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	if s := pod.SecurityContext; s != nil && s.RunAsUser != nil && *s.RunAsUser == 0 {
-		errs = append(errs, field.Invalid(path.Child("securityContext", "runAsUser"), 0, messageRoot))
+	if s := pod.SecurityContext; s != nil {
+		errs = append(errs, validateSecurity(&corev1.SecurityContext{
+			RunAsUser: s.RunAsUser, RunAsNonRoot: s.RunAsNonRoot, SeccompProfile: s.SeccompProfile,
+		}, path.Child("securityContext"))...)
 	}
 	for _, f := range slices.Concat(isolationFields(pod), lifecycleFields(pod), elsewhereFields(pod)) {
 		if f.set {
