@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	mysqlv1 "github.com/keelson-dev/mysql-operator/api/v1"
 	"github.com/keelson-dev/mysql-operator/internal/gtid"
@@ -147,6 +148,39 @@ func TestConditionsSayWhatTheirContractsSay(t *testing.T) {
 			}
 			if phase := phaseOf(f, list); phase != test.phase {
 				t.Errorf("phase is %s, want %s", phase, test.phase)
+			}
+		})
+	}
+}
+
+func TestEventsOfConditionsAreSentences(t *testing.T) {
+	condition := func(status metav1.ConditionStatus, reason mysqlv1.Reason, message string) metav1.Condition {
+		return metav1.Condition{Type: string(mysqlv1.ConditionAvailable), Status: status, Reason: string(reason), Message: message}
+	}
+	open := condition(metav1.ConditionTrue, mysqlv1.ReasonPrimaryOpen, "c-0 accepts writes")
+	silent := condition(metav1.ConditionUnknown, mysqlv1.ReasonPrimaryUnreachable, "c-0 does not answer")
+	closed := condition(metav1.ConditionFalse, "PrimaryDown", "mysqld of c-0 does not run")
+	tests := map[string]struct {
+		before []metav1.Condition
+		after  metav1.Condition
+		want   []string
+	}{
+		"it is lost":                        {[]metav1.Condition{open}, closed, []string{"Not Available: mysqld of c-0 does not run"}},
+		"nobody can tell":                   {[]metav1.Condition{open}, silent, []string{"Cannot tell whether Available: c-0 does not answer"}},
+		"it comes back":                     {[]metav1.Condition{closed}, open, []string{"Available again: c-0 accepts writes"}},
+		"somebody can tell again":           {[]metav1.Condition{silent}, open, []string{"Available again: c-0 accepts writes"}},
+		"the first time":                    {nil, open, nil},
+		"nothing changed":                   {[]metav1.Condition{open}, open, nil},
+		"it was not so and is not so still": {[]metav1.Condition{silent}, closed, nil},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, e := range conditionEvents(test.before, []metav1.Condition{test.after}) {
+				got = append(got, e.Note)
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("events mismatch (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -88,8 +88,10 @@ func conditionEvent(was, is metav1.Condition) []events.Event {
 	case reason == mysqlv1.ReasonWaitingForStatefulSet:
 		return nil
 	case is.Status == metav1.ConditionTrue && !wasTrue && was.Status != "":
-		return []events.Event{events.ConditionTrue(t, reason)}
-	case is.Status != metav1.ConditionTrue && (wasTrue || needsPerson(reason)):
+		return []events.Event{events.ConditionTrue(t, reason, is.Message)}
+	case is.Status == metav1.ConditionUnknown && wasTrue:
+		return []events.Event{events.ConditionUnknown(t, reason, is.Message)}
+	case is.Status == metav1.ConditionFalse && (wasTrue || needsPerson(reason)):
 		return []events.Event{events.ConditionFalse(t, reason, is.Message)}
 	}
 	return nil
