@@ -83,6 +83,21 @@ func TestPodTemplatesThatTouchWhatTheOperatorOwnsAreRefused(t *testing.T) {
 	}
 }
 
+// TestRefusalDoesNotQuoteThePodTemplate: its environment may hold passwords, and the sentence lands in the status.
+func TestRefusalDoesNotQuoteThePodTemplate(t *testing.T) {
+	for name, text := range map[string]string{
+		"a misspelled field": `{"containerz":[],"containers":[{"name":"mysql","env":[{"name":"A","value":"s3cret"}]}]}`,
+		"not JSON":           `{"containers":[{"name":"mysql","env":[{"name":"A","value":"s3cret"}]}]`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := ValidateCreate(withPodSpec(text)).ToAggregate()
+			if err == nil || strings.Contains(err.Error(), "s3cret") || !strings.Contains(err.Error(), messageBadPodSpec) {
+				t.Errorf("ValidateCreate() = %v, want the sentence and no value", err)
+			}
+		})
+	}
+}
+
 func TestPodTemplatesMayAdd(t *testing.T) {
 	for name, text := range map[string]string{
 		"nothing":                    ``,
