@@ -164,6 +164,17 @@ func primaryResumes(w *world) {
 	l.verify("db-1")
 }
 
+// logsAreMarked: what is complete before a rotation is remembered, so that a scan begins after it.
+func logsAreMarked(w *world) {
+	server := w.admin("db-0")
+	server.exec("FLUSH BINARY LOGS")
+	file, _, _ := strings.Cut(server.query("SHOW BINARY LOG STATUS"), "\t")
+	w.eventually("the file is marked", func() bool {
+		mark := w.instances["db-0"].stored().Logs
+		return mark != nil && mark.File == file
+	})
+}
+
 func TestPrimaryStaysOfflineWhenAPeerKnowsBetter(t *testing.T) {
 	w := newWorld(t, 2)
 	w.build(2)
