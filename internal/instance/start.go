@@ -134,7 +134,7 @@ func (m *Manager) start(rec marker.Record) error {
 	reset := rec.BootID != m.cfg.BootID
 	intact := primary || rec.Clean || !reset
 	if primary && !rec.Clean {
-		m.recovery = &recovery{scan: m.offline.binlog}
+		m.recovery = &recovery{binlog: m.offline.binlog, substantial: m.offline.substantial}
 	}
 	next := rec
 	err := m.store.Update(func(r marker.Record) (marker.Record, error) {
@@ -170,7 +170,7 @@ func (m *Manager) launch(rec marker.Record) error {
 // take makes s the server of this instance.
 func (m *Manager) take(s *mysqld.Server) {
 	m.server, m.answering, m.memory, m.applied = s, false, &role.Memory{}, nil
-	m.offline = nil
+	m.offline, m.logs = nil, logsSeen{}
 }
 
 // noticeEnd takes in that mysqld has ended. Whoever confirmed a primary did so for a server that was there.
