@@ -75,11 +75,20 @@ func (a app) mysql(ctx context.Context, service, ssl, statements string) (string
 	return execute(ctx, a.ns, a.pod, "client", "sh", "-c", script, statements)
 }
 
-// write runs statements on the primary.
+// write runs statements on the primary. It connects again while there is no connection to be had (error 2003, so nothing
+// was executed): kube-proxy takes a moment to follow a pod that became Ready.
 func (a app) write(t *testing.T, statements string) string {
 	t.Helper()
-	out, err := a.sql(t.Context(), naming.ServiceRW(a.cluster), statements)
-	must(t, err)
+	var out string
+	var failed error
+	eventually(t, time.Minute, func() error {
+		out, failed = a.sql(t.Context(), naming.ServiceRW(a.cluster), statements)
+		if failed != nil && strings.Contains(failed.Error(), "ERROR 2003") {
+			return failed
+		}
+		return nil
+	})
+	must(t, failed)
 	return out
 }
 
