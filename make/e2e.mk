@@ -4,6 +4,8 @@
 DEVCLUSTER_NAME ?= dev
 E2E_KUBECONFIG ?=
 E2E_MYSQL_VERSION ?=
+# E2E_STORAGE_CLASS is one that enforces sizes and allows growth, where the default one does not.
+E2E_STORAGE_CLASS ?=
 # RUNS is how often a benchmark measures.
 RUNS ?= 5
 
