@@ -45,8 +45,8 @@ cluster-reap: ## Stop whatever killed runs left behind, of all clusters; data st
 	$(DEVCLUSTER) reap --all
 
 .PHONY: test-devcluster
-test-devcluster: ## Show on real nodes what the cluster promises (root, 5 minutes).
-	go test -C test/devcluster -tags devcluster -count=1 -v -timeout 30m ./e2e
+test-devcluster: $(TOOL_gotestsum) ## Show on real nodes what the cluster promises (root, 5 minutes).
+	$(call gotest,test-devcluster,test/devcluster,-tags devcluster -count=1 -timeout 30m ./e2e)
 
 ##@ Images
 
