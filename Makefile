@@ -10,15 +10,13 @@ ROOT := $(CURDIR)
 # VERSION is the release; images, manifests and the binary carry it.
 VERSION ?= 0.1.0
 # make/images.mk holds all names of images.
--include make/images.mk
-OPERATOR_IMAGE ?= ghcr.io/keelson-dev/mysql-operator
+include make/images.mk
 # IMG is the operator's image.
 IMG ?= $(OPERATOR_IMAGE):v$(VERSION)
 # PLATFORMS is what docker-buildx builds for.
 PLATFORMS ?= linux/amd64,linux/arm64
 
-include make/tools.mk make/generate.mk make/check.mk make/test.mk make/e2e.mk make/deploy.mk
--include make/devcluster.mk
+include make/tools.mk make/generate.mk make/check.mk make/test.mk make/e2e.mk make/deploy.mk make/devcluster.mk
 
 ##@ General
 

@@ -7,7 +7,7 @@ MODULES = . $(patsubst %/go.mod,%,$(wildcard test/*/go.mod))
 ##@ Check
 
 .PHONY: check
-check: drift vet lint lint-modules lint-api lint-proto test-imports vulncheck ## Everything short of running the tests.
+check: drift vet lint lint-modules lint-api lint-proto lint-kustomize test-imports vulncheck ## Everything short of running the tests.
 	@echo "check: passed"
 
 .PHONY: fmt
@@ -43,6 +43,15 @@ lint-api: $(TOOL_kube-api-linter) ## Lint the API types (see .golangci-kal.yml).
 .PHONY: lint-proto
 lint-proto: $(TOOL_buf) ## Lint the protocol.
 	$(TOOL_buf) lint
+
+# Every folder with a kustomization, so that what no test installs is at least whole.
+.PHONY: lint-kustomize
+lint-kustomize: $(TOOL_kustomize) ## Build every kustomization below config/.
+	@mkdir -p _output
+	@for file in $$(find config -name kustomization.yaml | sort); do \
+		$(TOOL_kustomize) build "$$(dirname "$$file")" > _output/kustomize.yaml || { echo "$$file does not build" >&2; exit 1; }; \
+		[ -s _output/kustomize.yaml ] || { echo "$$file builds nothing" >&2; exit 1; }; \
+	done
 
 .PHONY: test-imports
 test-imports: ## Check who imports whom, the architecture picture, the RBAC list and the file headers.

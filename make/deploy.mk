@@ -4,6 +4,8 @@ KUBECTL ?= kubectl $(if $(KUBECONTEXT),--context $(KUBECONTEXT))
 # OVERLAY is development or production.
 OVERLAY ?= production
 IGNORE_NOT_FOUND ?= true
+# BASE_NAME is the image that the base names, which render replaces.
+BASE_NAME = $(shell sed -n 's/^ *newName: *//p' config/manager/kustomization.yaml)
 # An image is named by tag or by digest.
 IMG_NAME = $(shell printf '%s' '$(IMG)' | sed -E 's/(@sha256:.*|:[^:/]*)$$//')
 IMG_AT = $(if $(findstring @,$(IMG)),digest: "$(lastword $(subst @, ,$(IMG)))",newTag: "$(patsubst $(IMG_NAME):%,%,$(IMG))")
@@ -23,7 +25,7 @@ uninstall: $(TOOL_kustomize) ## Remove the custom resource definitions, and ever
 render: $(TOOL_kustomize)
 	@mkdir -p _output/deploy
 	@printf '%s\n' 'resources: [../../config/overlays/$(OVERLAY)]' 'images:' \
-		'- {name: ghcr.io/keelson-dev/mysql-operator, newName: "$(IMG_NAME)", $(IMG_AT)}' > _output/deploy/kustomization.yaml
+		'- {name: $(BASE_NAME), newName: "$(IMG_NAME)", $(IMG_AT)}' > _output/deploy/kustomization.yaml
 	@$(TOOL_kustomize) build _output/deploy > _output/deploy/install.yaml
 
 .PHONY: deploy

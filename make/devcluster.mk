@@ -2,6 +2,7 @@
 
 DEVCLUSTER ?= go run -C test/devcluster ./cmd/devcluster
 DEVIMAGES = go run -C test/devcluster ./cmd/images
+# DEVCLUSTER_NAME lets CI and a person use clusters of their own side by side.
 DEVCLUSTER_NAME ?= dev
 DEVCLUSTER_FLAGS = --name '$(DEVCLUSTER_NAME)'
 NODES ?= 3
@@ -9,9 +10,6 @@ IMAGE_DIR ?= $(CURDIR)/dist/images
 # IMAGES are the archives that cluster-load loads. A shell pattern, so that archives which the same run of make has
 # just written are found.
 IMAGES ?= $(IMAGE_DIR)/*.tar
-VERSION ?= 0.1.0
-IMG ?= $(OPERATOR_IMAGE):v$(VERSION)
-PLATFORMS ?= linux/amd64,linux/arm64
 export MYSQL_IMAGE PAUSE_IMAGE
 
 ##@ Development cluster
@@ -45,8 +43,8 @@ cluster-reap: ## Stop whatever killed runs left behind, of all clusters; data st
 	$(DEVCLUSTER) reap --all
 
 .PHONY: test-devcluster
-test-devcluster: ## Show on real nodes what the cluster promises (root, 5 minutes).
-	go test -C test/devcluster -tags devcluster -count=1 -v -timeout 30m ./e2e
+test-devcluster: $(TOOL_gotestsum) ## Show on real nodes what the cluster promises (root, 5 minutes).
+	$(call gotest,test-devcluster,test/devcluster,-tags devcluster -count=1 -timeout 30m ./e2e)
 
 ##@ Images
 

@@ -1,9 +1,9 @@
 # Tests and measurements on a real Kubernetes. Without E2E_KUBECONFIG they bring up the development cluster.
 
-# DEVCLUSTER_NAME lets CI and a person use clusters of their own side by side.
-DEVCLUSTER_NAME ?= dev
 E2E_KUBECONFIG ?=
 E2E_MYSQL_VERSION ?=
+# E2E_STORAGE_CLASS is one that enforces sizes and allows growth, where the default one does not.
+E2E_STORAGE_CLASS ?=
 # RUNS is how often a benchmark measures.
 RUNS ?= 5
 
@@ -21,7 +21,7 @@ e2e-core: $(TOOL_gotestsum) ## One end-to-end test for each promise of the READM
 	$(call on_cluster,$(call gotest,e2e-core,.,-tags e2e -count=1 -timeout 30m -run "^TestCore" ./test/e2e))
 
 .PHONY: e2e
-e2e: $(TOOL_gotestsum) ## Every end-to-end test.
+e2e: $(if $(E2E_KUBECONFIG),,test-devcluster) $(TOOL_gotestsum) ## Every end-to-end test, and first what the development cluster promises, when that is used.
 	$(call on_cluster,$(call gotest,e2e,.,-tags e2e -count=1 -timeout 120m ./test/e2e))
 
 .PHONY: bench-bootstrap

@@ -3,7 +3,6 @@
 RESULTS := _output/test
 # FUZZTIME is how long each fuzz target runs.
 FUZZTIME ?= 30s
-DEVCLUSTER = go run -C test/devcluster ./cmd/devcluster
 
 # gotest NAME DIRECTORY ARGUMENTS
 gotest = mkdir -p $(RESULTS) && cd $(2) && $(TOOL_gotestsum) --format pkgname --format-hide-empty-pkg --jsonfile $(ROOT)/$(RESULTS)/$(1).jsonl -- $(3)

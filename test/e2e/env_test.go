@@ -39,6 +39,8 @@ var env struct {
 	config  *rest.Config
 	core    kubernetes.Interface
 	version string
+	// storageClass is one that enforces sizes and grows; empty is the default of the cluster under test.
+	storageClass string
 }
 
 func TestMain(m *testing.M) {
@@ -63,7 +65,7 @@ func connect() error {
 	if err := errors.Join(clientgoscheme.AddToScheme(scheme), mysqlv1.AddToScheme(scheme)); err != nil {
 		return err
 	}
-	env.config, env.version = config, version
+	env.config, env.version, env.storageClass = config, version, os.Getenv("E2E_STORAGE_CLASS")
 	if env.Client, err = client.New(config, client.Options{Scheme: scheme}); err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func TestKilledClone(t *testing.T) {
 			t.Errorf("%s is Ready while it is cloned", name)
 		}
 	}
-	// Killing PID 1 of the container kills the manager and its mysqld.
+	// Without grace: manager and mysqld are killed at once, and a new pod finds what the clone had written by then.
 	must(t, env.Delete(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: name}},
 		client.GracePeriodSeconds(0)))
 	now = ready(t, c, 4*time.Minute)
@@ -189,32 +189,64 @@ func TestKeptVolumesAllThere(t *testing.T) {
 	}
 }
 
-// TestScaleAndStorageGrow: replicas 1 to 3 by clone, and a larger volume while mounted.
+// TestScaleAndStorageGrow: replicas 1 to 3 by clone, and a larger volume while it is in use. The StorageClass must
+// enforce sizes and allow growth: E2E_STORAGE_CLASS names one, without it the default is taken.
 func TestScaleAndStorageGrow(t *testing.T) {
-	c := create(t, namespace(t), "one_instance")
+	c := manifest(t, namespace(t), "one_instance")
+	if env.storageClass != "" {
+		c.Spec.Storage.StorageClassName = &env.storageClass
+	}
+	must(t, env.Create(t.Context(), c))
 	now := ready(t, c, 3*time.Minute)
 	a := application(t, c)
 	a.write(t, "CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(20)); INSERT INTO t VALUES (1, 'hello')")
-	grown := now.DeepCopy()
-	three := int32(3)
-	grown.Spec.Replicas = &three
-	grown.Spec.Storage.Size = *resourceQuantity(t, "2Gi")
-	must(t, env.Patch(t.Context(), grown, client.MergeFrom(now)))
+
+	three := now.DeepCopy()
+	three.Spec.Replicas = new(int32(3))
+	must(t, env.Patch(t.Context(), three, client.MergeFrom(now)))
 	now = ready(t, c, 5*time.Minute)
 	a.seesHello(t, "SELECT v FROM t WHERE id = 1")
 	equalSets(t, now)
-	eventually(t, 3*time.Minute, func() error {
-		list := &corev1.PersistentVolumeClaimList{}
-		if err := env.List(t.Context(), list, client.InNamespace(c.Namespace)); err != nil {
-			return err
+
+	before, err := restarts(t.Context(), now)
+	must(t, err)
+	for _, size := range fileSystems(t, now) {
+		if size > 1<<30 {
+			t.Fatalf("a volume of 1Gi has a file system of %d bytes: name a StorageClass that enforces sizes in E2E_STORAGE_CLASS", size)
 		}
-		for _, p := range list.Items {
-			if got := p.Status.Capacity[corev1.ResourceStorage]; got.Cmp(*resourceQuantity(t, "2Gi")) < 0 {
-				return fmt.Errorf("%s has %s", p.Name, got.String())
+	}
+	grown := now.DeepCopy()
+	grown.Spec.Storage.Size = *resourceQuantity(t, "2Gi")
+	must(t, env.Patch(t.Context(), grown, client.MergeFrom(now)))
+	eventually(t, 3*time.Minute, func() error {
+		for instance, size := range fileSystems(t, now) {
+			if size <= 3<<29 { // Of 2Gi, the file system keeps some for itself.
+				return fmt.Errorf("the file system of %s has %d bytes", instance, size)
 			}
 		}
 		return nil
 	})
+	after, err := restarts(t.Context(), now)
+	must(t, err)
+	if before != after {
+		t.Errorf("growth restarted\n%s\nto\n%s", before, after)
+	}
+}
+
+// fileSystems returns the size in bytes of each instance's data volume, as its pod sees it.
+func fileSystems(t *testing.T, c *mysqlv1.MySQLCluster) map[string]int64 {
+	t.Helper()
+	sizes := map[string]int64{}
+	for i := range int(*c.Spec.Replicas) {
+		name := naming.Instance(c.Name, i)
+		out, err := execute(t.Context(), c.Namespace, name, naming.ContainerMySQL, "stat", "-f", "-c", "%b %S", naming.PathData)
+		must(t, err)
+		var blocks, size int64
+		_, err = fmt.Sscan(out, &blocks, &size)
+		must(t, err)
+		sizes[name] = blocks * size
+	}
+	return sizes
 }
 
 // TestPendingRestart: a changed setting is recorded and applied to nothing that runs.

@@ -17,7 +17,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
+
+	"github.com/keelson-dev/mysql-operator/test/devcluster/internal/filelock"
 )
 
 // Builder builds what is missing in the cache.
@@ -70,7 +71,7 @@ func (b Builder) component(ctx context.Context, c component) (string, error) {
 	if _, err := os.Stat(target); err == nil {
 		return target, nil
 	}
-	unlock, err := lock(filepath.Join(b.Cache, "."+c.name+".lock"))
+	unlock, err := filelock.Take(filepath.Join(b.Cache, "."+c.name+".lock"))
 	if err != nil {
 		return "", err
 	}
@@ -151,16 +152,4 @@ func linkAll(target string, dirs []string) error {
 		}
 	}
 	return nil
-}
-
-func lock(path string) (func(), error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
-	if err != nil {
-		return nil, fmt.Errorf("open lock: %w", err)
-	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
-		_ = f.Close()
-		return nil, fmt.Errorf("take lock: %w", err)
-	}
-	return func() { _ = f.Close() }, nil
 }

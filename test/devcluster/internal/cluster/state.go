@@ -12,9 +12,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/keelson-dev/mysql-operator/test/devcluster/internal/components"
+	"github.com/keelson-dev/mysql-operator/test/devcluster/internal/filelock"
 	"github.com/keelson-dev/mysql-operator/test/devcluster/internal/host"
 	"github.com/keelson-dev/mysql-operator/test/devcluster/internal/layout"
 	"github.com/keelson-dev/mysql-operator/test/devcluster/internal/network"
@@ -55,15 +55,7 @@ func (m *Manager) lock() (func(), error) {
 	if err := os.MkdirAll(m.State, 0o755); err != nil {
 		return nil, fmt.Errorf("create state folder: %w", err)
 	}
-	f, err := os.OpenFile(filepath.Join(m.State, ".lock"), os.O_CREATE|os.O_RDWR, 0o644)
-	if err != nil {
-		return nil, fmt.Errorf("open lock: %w", err)
-	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
-		_ = f.Close()
-		return nil, fmt.Errorf("take lock: %w", err)
-	}
-	return func() { _ = f.Close() }, nil
+	return filelock.Take(filepath.Join(m.State, ".lock"))
 }
 
 func (m *Manager) borrowed() string { return filepath.Join(m.State, "machine.json") }

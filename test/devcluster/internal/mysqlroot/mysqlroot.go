@@ -13,9 +13,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/keelson-dev/mysql-operator/test/devcluster/internal/command"
+	"github.com/keelson-dev/mysql-operator/test/devcluster/internal/filelock"
 )
 
 // Series is the only MySQL series that Debian's tree may hold. Samples and tests are written for it.
@@ -48,7 +48,7 @@ func (s Source) Ensure(ctx context.Context) (Tree, error) {
 	if err := os.MkdirAll(base, 0o755); err != nil {
 		return Tree{}, fmt.Errorf("create cache: %w", err)
 	}
-	unlock, err := lock(filepath.Join(base, ".lock"))
+	unlock, err := filelock.Take(filepath.Join(base, ".lock"))
 	if err != nil {
 		return Tree{}, err
 	}
@@ -168,16 +168,4 @@ func strip(root string) error {
 		}
 	}
 	return nil
-}
-
-func lock(path string) (func(), error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
-	if err != nil {
-		return nil, fmt.Errorf("open lock: %w", err)
-	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
-		_ = f.Close()
-		return nil, fmt.Errorf("take lock: %w", err)
-	}
-	return func() { _ = f.Close() }, nil
 }
