@@ -49,6 +49,9 @@ type MySQLClusterList struct {
 	Items           []MySQLCluster `json:"items"`
 }
 
+// DefaultReplicas is the default of spec.replicas, for those who read a spec that no API server filled in.
+const DefaultReplicas int32 = 3
+
 // MySQLClusterSpec is what a cluster should be.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.version) || has(self.image)",message="set spec.version (for example 9.7.4, which means docker.io/library/mysql:9.7.4) or spec.image"

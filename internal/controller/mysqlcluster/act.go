@@ -124,9 +124,7 @@ func (r *Reconciler) order(ctx context.Context, s *scope) kube.Outcome {
 			return kube.Retry(fmt.Errorf("build order %s for %s: %w", o.Kind, o.Instance, err))
 		}
 		group.Go(func() error {
-			sendCtx, cancel := context.WithTimeout(ctx, kube.OrderTimeout)
-			defer cancel()
-			results[i] = r.Instances.Send(sendCtx, r.key(s, o.Instance), message)
+			results[i] = r.Instances.Send(ctx, r.key(s, o.Instance), message)
 			return nil
 		})
 	}
