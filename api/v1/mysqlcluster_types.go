@@ -49,6 +49,9 @@ type MySQLClusterList struct {
 	Items           []MySQLCluster `json:"items"`
 }
 
+// DefaultReplicas is the default of spec.replicas, for those who read a spec that no API server filled in.
+const DefaultReplicas int32 = 3
+
 // MySQLClusterSpec is what a cluster should be.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.version) || has(self.image)",message="set spec.version (for example 9.7.4, which means docker.io/library/mysql:9.7.4) or spec.image"
@@ -69,7 +72,8 @@ type MySQLClusterSpec struct {
 
 	// version is the MySQL version, of series 8.4 or 9.7, for example 9.7.4. It means the image
 	// docker.io/library/mysql:<version> unless the operator was started with another repository.
-	// A living cluster stays within its series.
+	// A living cluster stays within its series (the rule of the spec that says so is replaced by the planner's upgrade
+	// from one series to the next in a later release).
 	// +kubebuilder:validation:MaxLength=16
 	// +kubebuilder:validation:XValidation:rule="!self.startsWith('8.0.') && self != '8.0'",message="MySQL 8.0 is at its end of life and not supported: use a version of series 8.4 or 9.7"
 	// +kubebuilder:validation:XValidation:rule="self.startsWith('8.0') || self.matches('^(8[.]4|9[.]7)[.][0-9]+$')",message="version must be a full version of a supported series, 8.4.x or 9.7.x, for example 9.7.4"
@@ -151,6 +155,8 @@ type StorageSpec struct {
 	Size resource.Quantity `json:"size,omitzero"`
 
 	// storageClassName is the StorageClass; the default one of the Kubernetes cluster when absent.
+	// It cannot change on a living cluster (a later release replaces the rule of storage that says so by moving
+	// instances to new volumes, one after the other).
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +optional

@@ -4,9 +4,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
+	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -117,6 +119,25 @@ func newManager(config *rest.Config, options *operatorOptions) (ctrl.Manager, er
 	return mgr, nil
 }
 
+// readyTimeout is how long a readiness check waits for caches: within the kubelet's own timeout of a second.
+const readyTimeout = 500 * time.Millisecond
+
+var errNotSynced = errors.New("caches are not filled yet")
+
+// synced is Ready once the caches are filled, on the standby too. A process that merely listens would let a rollout
+// stop the old operator before the new one knows anything.
+func synced(informers cache.Informers) healthz.Checker {
+	return func(request *http.Request) error {
+		ctx, cancel := context.WithTimeout(request.Context(), readyTimeout)
+		defer cancel()
+		if !informers.WaitForCacheSync(ctx) {
+			return errNotSynced
+		}
+
+		return nil
+	}
+}
+
 func startOperator(ctx context.Context, config *rest.Config, options *operatorOptions) error {
 	mgr, err := newManager(config, options)
 	if err != nil {
@@ -128,7 +149,7 @@ func startOperator(ctx context.Context, config *rest.Config, options *operatorOp
 	if err := mgr.AddHealthzCheck("healthz", healthz.Ping); err != nil {
 		return fmt.Errorf("add health check: %w", err)
 	}
-	if err := mgr.AddReadyzCheck("readyz", healthz.Ping); err != nil {
+	if err := mgr.AddReadyzCheck("readyz", synced(mgr.GetCache())); err != nil {
 		return fmt.Errorf("add readiness check: %w", err)
 	}
 	ctrl.Log.WithName("setup").Info("Starting manager", "version", version, "namespaces", options.watchNamespaces)

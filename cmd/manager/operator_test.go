@@ -3,10 +3,15 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 )
 
 func TestParseNamespaces(t *testing.T) {
@@ -62,6 +67,30 @@ func TestWatchedNamespacesComeFromTheEnvironment(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"c"}, options.watchNamespaces); diff != "" {
 		t.Errorf("watched namespaces mismatch, the flag should win (-want +got):\n%s", diff)
+	}
+}
+
+// informers are caches that are filled, or never are.
+type informers struct {
+	cache.Informers
+	filled bool
+}
+
+func (i informers) WaitForCacheSync(ctx context.Context) bool {
+	if !i.filled {
+		<-ctx.Done()
+	}
+	return i.filled
+}
+
+// TestOperatorIsReadyOnceItsCachesAreFilled: one that merely listened let a rollout stop the old operator too early.
+func TestOperatorIsReadyOnceItsCachesAreFilled(t *testing.T) {
+	request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/readyz", http.NoBody)
+	if err := synced(informers{filled: true})(request); err != nil {
+		t.Errorf("with filled caches the check gave %v", err)
+	}
+	if err := synced(informers{})(request); !errors.Is(err, errNotSynced) {
+		t.Errorf("with empty caches the check gave %v, want %v", err, errNotSynced)
 	}
 }
 

@@ -25,8 +25,8 @@ func TestConditionsPage(t *testing.T) {
 		for line := range strings.Lines(meaning(c)) {
 			line = strings.TrimSpace(line)
 			for _, status := range []string{"True:", "False:", "Unknown:"} {
-				if strings.HasPrefix(line, status) {
-					line = "\n* **" + strings.TrimSuffix(status, ":") + "**:" + strings.TrimPrefix(line, status)
+				if rest, ok := strings.CutPrefix(line, status); ok {
+					line = "\n* **" + strings.TrimSuffix(status, ":") + "**:" + rest
 				}
 			}
 			page.WriteString(line + "\n")

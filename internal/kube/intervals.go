@@ -15,9 +15,6 @@ const (
 	ResyncInterval = 10 * time.Hour
 	// ReconcileTimeout bounds one reconcile, so that one bad cluster cannot hold a worker for ever.
 	ReconcileTimeout = time.Minute
-	// OrderTimeout bounds one order to one instance. An instance answers once the order is stored, which is one
-	// fsync: seconds only on a dying disk.
-	OrderTimeout = 5 * time.Second
 	// OrderRetryInterval is the wait before an order that had no effect is decided on again.
 	OrderRetryInterval = time.Second
 	// DeletionInterval is how often a deletion that waits for pods looks again; their own events come sooner.

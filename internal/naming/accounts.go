@@ -5,6 +5,7 @@ package naming
 import (
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // AccountPrefix is reserved for the operator's own MySQL accounts.
@@ -23,7 +24,19 @@ const (
 
 // AccountReplication returns the replication account of the member with that ordinal. Its password belongs to one
 // incarnation, so an old incarnation of the same ordinal cannot log in and acknowledge (ha-rules F4).
-func AccountReplication(ordinal int) string { return "keelson_repl_" + strconv.Itoa(ordinal) }
+func AccountReplication(ordinal int) string { return accountReplication + strconv.Itoa(ordinal) }
+
+const accountReplication = AccountPrefix + "repl_"
+
+// ReplicationOrdinal returns the ordinal of a replication account; ok is false for any other account.
+func ReplicationOrdinal(account string) (ordinal int, ok bool) {
+	rest, found := strings.CutPrefix(account, accountReplication)
+	if !found {
+		return 0, false
+	}
+	n, err := strconv.Atoi(rest)
+	return n, err == nil && AccountReplication(n) == account
+}
 
 // Keys of the Secret SecretInternal.
 const (

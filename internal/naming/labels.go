@@ -38,11 +38,7 @@ const (
 
 // Annotations.
 const (
-	AnnotationCreatedBy    = Group + "/created-by"
-	AnnotationReconcileNow = Group + "/reconcile-now"
-	AnnotationRestartAt    = Group + "/restart-at"
-	AnnotationFenced       = Group + "/fenced"
-	AnnotationPaused       = Group + "/paused"
+	AnnotationPaused = Group + "/paused"
 	// AnnotationConfigHash is the hash of the MySQL settings in the pod template: a changed setting is a changed
 	// template, and so visible as a pending restart.
 	AnnotationConfigHash = Group + "/config-hash"

@@ -56,6 +56,12 @@ func SecretCA(cluster string) string { return cluster + "-ca" }
 // <instance>.key for each instance.
 func SecretTLS(cluster string) string { return cluster + "-tls" }
 
+// CertKey returns the key of SecretTLS that has the certificate of an instance.
+func CertKey(instance string) string { return instance + ".crt" }
+
+// PrivateKey returns the key of SecretTLS that has the private key of an instance.
+func PrivateKey(instance string) string { return instance + ".key" }
+
 // SecretInternal returns the name of the Secret with the operator's own passwords (keys Key…).
 func SecretInternal(cluster string) string { return cluster + "-internal" }
 

@@ -55,15 +55,14 @@ const (
 // Folders and files below the data volume (relative to PathData). The marker lies outside the datadir: a clone or
 // a rewind never touches it.
 const (
-	DirDatadir   = "data"          // mysqld's datadir
-	DirManager   = "keelson"       // marker, lost+found
-	DirIncoming  = "incoming"      // a datadir being initialised or cloned; removed at every start
-	DirScratch   = "scratch"       // the throw-away server that receives a clone; removed at every start
-	FileMarker   = "marker"        // in DirManager
-	DirLostFound = "lost+found"    // in DirManager
-	SettingsKey  = "settings.json" // key of the ConfigMap, and the file the init container snapshots to PathRun
-	FileSocket   = "mysqld.sock"   // in PathRun
-	FileConfig   = "my.cnf"        // in PathRun
+	DirDatadir  = "data"          // mysqld's datadir
+	DirManager  = "keelson"       // marker
+	DirIncoming = "incoming"      // a datadir being initialised or cloned; removed at every start
+	DirScratch  = "scratch"       // the throw-away server that receives a clone; removed at every start
+	FileMarker  = "marker"        // in DirManager
+	SettingsKey = "settings.json" // key of the ConfigMap, and the file the init container snapshots to PathRun
+	FileSocket  = "mysqld.sock"   // in PathRun
+	FileConfig  = "my.cnf"        // in PathRun
 )
 
 // Environment of an instance pod.

@@ -42,9 +42,8 @@ func (in Input) Image() string {
 
 // Replicas returns the number of instances asked for.
 func Replicas(cluster *mysqlv1.MySQLCluster) int32 {
-	const byDefault = 3 // the CRD's default
 	if cluster.Spec.Replicas == nil {
-		return byDefault
+		return mysqlv1.DefaultReplicas
 	}
 	return *cluster.Spec.Replicas
 }

@@ -81,7 +81,7 @@ func validateReplicas(s *mysqlv1.MySQLClusterSpec, path *field.Path) field.Error
 // replicasOf resolves the default of the CRD.
 func replicasOf(s *mysqlv1.MySQLClusterSpec) int32 {
 	if s.Replicas == nil {
-		return 3
+		return mysqlv1.DefaultReplicas
 	}
 	return *s.Replicas
 }

@@ -30,9 +30,6 @@ var errNoKey = errors.New("the replication key is not known, so members cannot b
 // act carries out the decision: it stores a new state, or sends the orders that follow from the stored one. Never
 // both in one pass: an order whose state was not stored could be contradicted by the next leader.
 func (r *Reconciler) act(ctx context.Context, s *scope) kube.Outcome {
-	if err := r.confirm(ctx, s); err != nil {
-		return kube.Retry(err)
-	}
 	d := s.found.decision
 	log := logr.FromContextOrDiscard(ctx)
 	log.V(1).Info("Decided", naming.LogReason, d.Reason, naming.LogFacts, d.Because, "orders", len(d.Orders), "stores", d.Persist != nil)
@@ -127,9 +124,7 @@ func (r *Reconciler) order(ctx context.Context, s *scope) kube.Outcome {
 			return kube.Retry(fmt.Errorf("build order %s for %s: %w", o.Kind, o.Instance, err))
 		}
 		group.Go(func() error {
-			sendCtx, cancel := context.WithTimeout(ctx, kube.OrderTimeout)
-			defer cancel()
-			results[i] = r.Instances.Send(sendCtx, r.key(s, o.Instance), message)
+			results[i] = r.Instances.Send(ctx, r.key(s, o.Instance), message)
 			return nil
 		})
 	}

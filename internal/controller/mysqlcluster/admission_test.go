@@ -208,11 +208,15 @@ func TestAnImageFixesTheSeriesToo(t *testing.T) {
 func TestDefaultsOfTheAPIPassValidation(t *testing.T) {
 	c := server.Client(t)
 	cluster := plain(server.Namespace(t))
+	cluster.Spec.Replicas = nil
 	if err := c.Create(t.Context(), cluster); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(cluster), cluster); err != nil {
 		t.Fatal(err)
+	}
+	if got := *cluster.Spec.Replicas; got != mysqlv1.DefaultReplicas {
+		t.Errorf("the API server fills in %d replicas, and the operator %d", got, mysqlv1.DefaultReplicas)
 	}
 	if errs := validation.ValidateCreate(cluster); len(errs) > 0 {
 		t.Errorf("the operator refuses what the API server accepted: %v", errs.ToAggregate())

@@ -27,20 +27,14 @@ func makesFirstData(s *scope, d planner.Decision) bool {
 	return begins
 }
 
-// confirm plans again before the first data is made, with the volume claims as the API server has them, by name
-// alone. A claim that somebody restored or copied has no label of ours and is not in the cache; an instance would be
-// initialised beside data that exists.
-func (r *Reconciler) confirm(ctx context.Context, s *scope) error {
-	if !makesFirstData(s, s.found.decision) {
-		return nil
-	}
+// confirmClaims reads the volume claims as the API server has them, by name alone. A claim that somebody restored or
+// copied has no label of ours and is not in the cache; an instance would be initialised beside data that exists.
+func (r *Reconciler) confirmClaims(ctx context.Context, s *scope) error {
 	list := &corev1.PersistentVolumeClaimList{}
 	if err := r.Uncached.List(ctx, list, client.InNamespace(s.cluster.Namespace)); err != nil {
 		return fmt.Errorf("list volume claims: %w", err)
 	}
 	s.claims = claimsByInstance(s.cluster.Name, list)
-	s.view = buildView(s)
-	s.found.decision = r.Plan(s.view)
 	var failed error
 	for _, claim := range s.claims {
 		failed = errors.Join(failed, r.labelClaim(ctx, s, claim))

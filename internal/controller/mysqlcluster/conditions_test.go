@@ -191,8 +191,7 @@ func TestWithoutADecisionNothingIsSaidThatRestsOnOne(t *testing.T) {
 	f := fine()
 	f.decision, f.planned = planner.Decision{}, false
 	for _, c := range conditions(f) {
-		switch c.Type {
-		case mysqlv1.ConditionReady, mysqlv1.ConditionAvailable, mysqlv1.ConditionProgressing:
+		if c.Type == mysqlv1.ConditionReady || c.Type == mysqlv1.ConditionAvailable || c.Type == mysqlv1.ConditionProgressing {
 			t.Errorf("%s is %s %s", c.Type, c.Status, c.Reason)
 		}
 	}

@@ -111,12 +111,29 @@ func (r *Reconciler) run(ctx context.Context, s *scope) kube.Outcome {
 		s.found.unheard = true
 		return out.Merge(kube.Wait(kube.SoonInterval, mysqlv1.ReasonPrimaryUnreachable))
 	}
-	s.view = buildView(s)
-	s.found.decision, s.found.planned = r.Plan(s.view), true
+	if err := r.decide(inPhase(ctx, "plan"), s); err != nil {
+		return out.Merge(kube.Retry(err))
+	}
 	if s.paused {
 		return out
 	}
 	return out.Merge(r.act(inPhase(ctx, "act"), s)).Merge(r.runSteps(ctx, s, r.topology()))
+}
+
+// decide plans. A decision that leads to the first data is made a second time, from volume claims that no cache can be
+// behind with.
+func (r *Reconciler) decide(ctx context.Context, s *scope) error {
+	s.view = buildView(s)
+	decision := r.Plan(s.view)
+	if makesFirstData(s, decision) && !s.paused {
+		if err := r.confirmClaims(ctx, s); err != nil {
+			return err
+		}
+		s.view = buildView(s)
+		decision = r.Plan(s.view)
+	}
+	s.found.decision, s.found.planned = decision, true
+	return nil
 }
 
 // writeChildren writes the objects, or only reads what the steps after it need of them.

@@ -4,7 +4,6 @@ package mysqlcluster
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -197,17 +196,13 @@ func toFollowers(instance string, accounts []string) []string {
 	cluster := instance[:max(0, strings.LastIndexByte(instance, '-'))]
 	var out []string
 	for _, account := range accounts {
-		rest, ok := strings.CutPrefix(account, accountPrefix)
-		if n, err := strconv.Atoi(rest); ok && err == nil && naming.AccountReplication(n) == account {
+		if n, ok := naming.ReplicationOrdinal(account); ok {
 			out = append(out, naming.Instance(cluster, n))
 		}
 	}
 	slices.Sort(out)
 	return out
 }
-
-// accountPrefix is what the accounts of naming.AccountReplication begin with; a test compares.
-const accountPrefix = naming.AccountPrefix + "repl_"
 
 // haToPlanner maps the stored state.
 func haToPlanner(ha mysqlv1.HAStatus) planner.HA {

@@ -66,7 +66,7 @@ func (r *Reconciler) reconcileCertificates(ctx context.Context, s *scope) kube.O
 func issueAll(s *scope, live *corev1.Secret) (data map[string][]byte, issued []string, err error) {
 	data = map[string][]byte{naming.KeyCACert: s.secrets.authority.bundle}
 	for _, name := range s.names() {
-		pair := pki.Pair{CertPEM: live.Data[name+certSuffix], KeyPEM: live.Data[name+keySuffix]}
+		pair := pki.Pair{CertPEM: live.Data[naming.CertKey(name)], KeyPEM: live.Data[naming.PrivateKey(name)]}
 		request := pki.InstanceRequest(s.cluster.Namespace, s.cluster.Name, name)
 		if s.secrets.authority.ca.Stale(pair, request, s.now) != "" {
 			if pair, err = s.secrets.authority.ca.Issue(request, s.now); err != nil {
@@ -74,16 +74,10 @@ func issueAll(s *scope, live *corev1.Secret) (data map[string][]byte, issued []s
 			}
 			issued = append(issued, name)
 		}
-		data[name+certSuffix], data[name+keySuffix] = pair.CertPEM, pair.KeyPEM
+		data[naming.CertKey(name)], data[naming.PrivateKey(name)] = pair.CertPEM, pair.KeyPEM
 	}
 	return data, issued, nil
 }
-
-// Suffixes of the keys of SecretTLS; instances look for their own name with these.
-const (
-	certSuffix = ".crt"
-	keySuffix  = ".key"
-)
 
 // bundleOf returns what is trusted: the authority, and the one before it for as long as it is valid.
 func bundleOf(s *scope, ca pki.CA, live *corev1.Secret) ([]byte, error) {

@@ -21,30 +21,38 @@ import (
 // corrected spec heals a pod that could not start. All others keep what they run with until they are restarted
 // (condition UpToDate, RestartPending); a later release restarts them in order.
 func (r *Reconciler) reconcilePods(ctx context.Context, s *scope) kube.Outcome {
-	if !s.mayChange() {
+	name := podToReplace(s)
+	if name == "" {
 		return kube.Done()
+	}
+	pod := s.pods[name]
+	logr.FromContextOrDiscard(ctx).Info("Replacing pod that was never Ready", naming.LogInstance, name)
+	deleted, err := kube.DeleteExact(ctx, r.Client, pod)
+	if err != nil {
+		return kube.Retry(err)
+	}
+	if deleted {
+		s.found.events = append(s.found.events, events.PodReplaced(name, findObstacle(pod).text))
+	}
+	return kube.Wait(kube.ImageInterval, mysqlv1.ReasonRestartPending)
+}
+
+// podToReplace returns the pod to start anew, or "". While one goes, no other does (I6); its going wakes us.
+func podToReplace(s *scope) string {
+	if !s.mayChange() {
+		return ""
 	}
 	for _, pod := range s.pods {
 		if pod.DeletionTimestamp != nil {
-			return kube.Done() // one at a time (I6); its going wakes us
+			return ""
 		}
 	}
 	for _, name := range s.names() {
-		pod := s.pods[name]
-		if pod == nil || !isOutdated(s.set, pod) || !neverReady(s, pod) {
-			continue
+		if pod := s.pods[name]; pod != nil && isOutdated(s.set, pod) && neverReady(s, pod) {
+			return name
 		}
-		logr.FromContextOrDiscard(ctx).Info("Replacing pod that was never Ready", naming.LogInstance, name)
-		deleted, err := kube.DeleteExact(ctx, r.Client, pod)
-		if err != nil {
-			return kube.Retry(err)
-		}
-		if deleted {
-			s.found.events = append(s.found.events, events.PodReplaced(name, findObstacle(pod).text))
-		}
-		return kube.Wait(kube.ImageInterval, mysqlv1.ReasonRestartPending)
 	}
-	return kube.Done()
+	return ""
 }
 
 // neverReady tells whether a pod was never Ready. An instance that was once has a role label, which stays.
