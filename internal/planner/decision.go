@@ -37,8 +37,11 @@ type Order struct {
 	Members   []Member // primary only
 	WaitFor   int      // primary only
 	Open      bool     // primary only
-	Source    string   // replica only
-	Acking    bool     // replica only
+	// Replaces and ReplacesWaitFor are the list and count that the order was decided from; primary only.
+	Replaces        []Member
+	ReplacesWaitFor int
+	Source          string // replica only
+	Acking          bool   // replica only
 }
 
 // Decision is what to persist, which orders to send, and why.

@@ -573,6 +573,10 @@ type RoleOrder struct {
 	WaitFor int32     `protobuf:"varint,6,opt,name=wait_for,json=waitFor,proto3" json:"wait_for,omitempty"`
 	// open lets clients in, once the instance itself has seen that every member holds its executed set (B3).
 	Open bool `protobuf:"varint,7,opt,name=open,proto3" json:"open,omitempty"`
+	// replaces and replaces_wait_for are what the sender saw stored when it decided. Within one (epoch, revision) an order
+	// is refused (ABORTED) when something else is stored by now: a delayed order would bring back a shorter list.
+	Replaces        []*Member `protobuf:"bytes,8,rep,name=replaces,proto3" json:"replaces,omitempty"`
+	ReplacesWaitFor int32     `protobuf:"varint,9,opt,name=replaces_wait_for,json=replacesWaitFor,proto3" json:"replaces_wait_for,omitempty"`
 	// Replica only.
 	Source     string `protobuf:"bytes,10,opt,name=source,proto3" json:"source,omitempty"` // instance name
 	SourceHost string `protobuf:"bytes,11,opt,name=source_host,json=sourceHost,proto3" json:"source_host,omitempty"`
@@ -662,6 +666,20 @@ func (x *RoleOrder) GetOpen() bool {
 		return x.Open
 	}
 	return false
+}
+
+func (x *RoleOrder) GetReplaces() []*Member {
+	if x != nil {
+		return x.Replaces
+	}
+	return nil
+}
+
+func (x *RoleOrder) GetReplacesWaitFor() int32 {
+	if x != nil {
+		return x.ReplacesWaitFor
+	}
+	return 0
 }
 
 func (x *RoleOrder) GetSource() string {
@@ -1649,7 +1667,7 @@ const file_wire_proto_rawDesc = "" +
 	"donor_host\x18\x03 \x01(\tR\tdonorHost\x12\x1d\n" +
 	"\n" +
 	"donor_port\x18\x04 \x01(\x05R\tdonorPort\x12 \n" +
-	"\vreprovision\x18\x05 \x01(\tR\vreprovision\"\xa6\x03\n" +
+	"\vreprovision\x18\x05 \x01(\tR\vreprovision\"\x87\x04\n" +
 	"\tRoleOrder\x12,\n" +
 	"\x05order\x18\x01 \x01(\v2\x16.keelson.wire.v1.OrderR\x05order\x12)\n" +
 	"\x04role\x18\x02 \x01(\x0e2\x15.keelson.wire.v1.RoleR\x04role\x120\n" +
@@ -1657,7 +1675,9 @@ const file_wire_proto_rawDesc = "" +
 	"\vmin_in_sync\x18\x04 \x01(\x05R\tminInSync\x121\n" +
 	"\amembers\x18\x05 \x03(\v2\x17.keelson.wire.v1.MemberR\amembers\x12\x19\n" +
 	"\bwait_for\x18\x06 \x01(\x05R\awaitFor\x12\x12\n" +
-	"\x04open\x18\a \x01(\bR\x04open\x12\x16\n" +
+	"\x04open\x18\a \x01(\bR\x04open\x123\n" +
+	"\breplaces\x18\b \x03(\v2\x17.keelson.wire.v1.MemberR\breplaces\x12*\n" +
+	"\x11replaces_wait_for\x18\t \x01(\x05R\x0freplacesWaitFor\x12\x16\n" +
 	"\x06source\x18\n" +
 	" \x01(\tR\x06source\x12\x1f\n" +
 	"\vsource_host\x18\v \x01(\tR\n" +
@@ -1833,34 +1853,35 @@ var file_wire_proto_depIdxs = []int32{
 	0,  // 4: keelson.wire.v1.RoleOrder.role:type_name -> keelson.wire.v1.Role
 	6,  // 5: keelson.wire.v1.RoleOrder.in_sync:type_name -> keelson.wire.v1.Member
 	6,  // 6: keelson.wire.v1.RoleOrder.members:type_name -> keelson.wire.v1.Member
-	1,  // 7: keelson.wire.v1.Snapshot.state:type_name -> keelson.wire.v1.State
-	11, // 8: keelson.wire.v1.Snapshot.marker:type_name -> keelson.wire.v1.Marker
-	12, // 9: keelson.wire.v1.Snapshot.gtid:type_name -> keelson.wire.v1.GTIDs
-	13, // 10: keelson.wire.v1.Snapshot.server:type_name -> keelson.wire.v1.Server
-	14, // 11: keelson.wire.v1.Snapshot.clone:type_name -> keelson.wire.v1.CloneProgress
-	0,  // 12: keelson.wire.v1.Marker.role:type_name -> keelson.wire.v1.Role
-	6,  // 13: keelson.wire.v1.Marker.in_sync:type_name -> keelson.wire.v1.Member
-	6,  // 14: keelson.wire.v1.Marker.members:type_name -> keelson.wire.v1.Member
-	2,  // 15: keelson.wire.v1.Server.receiver:type_name -> keelson.wire.v1.ReceiverState
-	11, // 16: keelson.wire.v1.AskReply.marker:type_name -> keelson.wire.v1.Marker
-	12, // 17: keelson.wire.v1.AskReply.gtid:type_name -> keelson.wire.v1.GTIDs
-	3,  // 18: keelson.wire.v1.Instance.Watch:input_type -> keelson.wire.v1.WatchRequest
-	7,  // 19: keelson.wire.v1.Instance.Initialize:input_type -> keelson.wire.v1.InitializeOrder
-	8,  // 20: keelson.wire.v1.Instance.Clone:input_type -> keelson.wire.v1.CloneOrder
-	9,  // 21: keelson.wire.v1.Instance.SetRole:input_type -> keelson.wire.v1.RoleOrder
-	15, // 22: keelson.wire.v1.Instance.Ask:input_type -> keelson.wire.v1.AskRequest
-	17, // 23: keelson.wire.v1.Instance.LendClone:input_type -> keelson.wire.v1.LendCloneRequest
-	10, // 24: keelson.wire.v1.Instance.Watch:output_type -> keelson.wire.v1.Snapshot
-	5,  // 25: keelson.wire.v1.Instance.Initialize:output_type -> keelson.wire.v1.OrderReply
-	5,  // 26: keelson.wire.v1.Instance.Clone:output_type -> keelson.wire.v1.OrderReply
-	5,  // 27: keelson.wire.v1.Instance.SetRole:output_type -> keelson.wire.v1.OrderReply
-	16, // 28: keelson.wire.v1.Instance.Ask:output_type -> keelson.wire.v1.AskReply
-	18, // 29: keelson.wire.v1.Instance.LendClone:output_type -> keelson.wire.v1.LendCloneReply
-	24, // [24:30] is the sub-list for method output_type
-	18, // [18:24] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	6,  // 7: keelson.wire.v1.RoleOrder.replaces:type_name -> keelson.wire.v1.Member
+	1,  // 8: keelson.wire.v1.Snapshot.state:type_name -> keelson.wire.v1.State
+	11, // 9: keelson.wire.v1.Snapshot.marker:type_name -> keelson.wire.v1.Marker
+	12, // 10: keelson.wire.v1.Snapshot.gtid:type_name -> keelson.wire.v1.GTIDs
+	13, // 11: keelson.wire.v1.Snapshot.server:type_name -> keelson.wire.v1.Server
+	14, // 12: keelson.wire.v1.Snapshot.clone:type_name -> keelson.wire.v1.CloneProgress
+	0,  // 13: keelson.wire.v1.Marker.role:type_name -> keelson.wire.v1.Role
+	6,  // 14: keelson.wire.v1.Marker.in_sync:type_name -> keelson.wire.v1.Member
+	6,  // 15: keelson.wire.v1.Marker.members:type_name -> keelson.wire.v1.Member
+	2,  // 16: keelson.wire.v1.Server.receiver:type_name -> keelson.wire.v1.ReceiverState
+	11, // 17: keelson.wire.v1.AskReply.marker:type_name -> keelson.wire.v1.Marker
+	12, // 18: keelson.wire.v1.AskReply.gtid:type_name -> keelson.wire.v1.GTIDs
+	3,  // 19: keelson.wire.v1.Instance.Watch:input_type -> keelson.wire.v1.WatchRequest
+	7,  // 20: keelson.wire.v1.Instance.Initialize:input_type -> keelson.wire.v1.InitializeOrder
+	8,  // 21: keelson.wire.v1.Instance.Clone:input_type -> keelson.wire.v1.CloneOrder
+	9,  // 22: keelson.wire.v1.Instance.SetRole:input_type -> keelson.wire.v1.RoleOrder
+	15, // 23: keelson.wire.v1.Instance.Ask:input_type -> keelson.wire.v1.AskRequest
+	17, // 24: keelson.wire.v1.Instance.LendClone:input_type -> keelson.wire.v1.LendCloneRequest
+	10, // 25: keelson.wire.v1.Instance.Watch:output_type -> keelson.wire.v1.Snapshot
+	5,  // 26: keelson.wire.v1.Instance.Initialize:output_type -> keelson.wire.v1.OrderReply
+	5,  // 27: keelson.wire.v1.Instance.Clone:output_type -> keelson.wire.v1.OrderReply
+	5,  // 28: keelson.wire.v1.Instance.SetRole:output_type -> keelson.wire.v1.OrderReply
+	16, // 29: keelson.wire.v1.Instance.Ask:output_type -> keelson.wire.v1.AskReply
+	18, // 30: keelson.wire.v1.Instance.LendClone:output_type -> keelson.wire.v1.LendCloneReply
+	25, // [25:31] is the sub-list for method output_type
+	19, // [19:25] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_wire_proto_init() }
