@@ -139,7 +139,7 @@ func (m *Manager) warm(ctx context.Context) {
 
 // converge goes towards the stored role.
 func (m *Manager) converge(ctx context.Context, rec marker.Record) {
-	engine := &role.Engine{DB: m.server.DB, Asker: m.peers, ClusterUID: rec.ClusterUID, Memory: m.memory}
+	engine := &role.Engine{DB: m.server.DB, Asker: m.peers, ClusterUID: rec.ClusterUID, Memory: m.memory, Log: m.log}
 	var err error
 	switch rec.Order.Role { //nolint:exhaustive // fenced does not run
 	case wire.Role_ROLE_PRIMARY:

@@ -123,7 +123,7 @@ func confirms(rec marker.Record, member marker.Member, peer *wire.Marker) string
 	case peer.GetIncarnation() != member.Incarnation || !peer.GetInitialized():
 		return "is another incarnation"
 	case marker.Compare(peer.GetEpoch(), peer.GetRevision(), rec.Order.Epoch, rec.Order.Revision) > 0:
-		return fmt.Sprintf("has stored a newer order (epoch %d revision %d)", peer.GetEpoch(), peer.GetRevision())
+		return "has stored a newer order"
 	}
 	return ""
 }

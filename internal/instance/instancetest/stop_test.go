@@ -121,6 +121,26 @@ func openPrimaryIsClosedByOrder(w *world) {
 	w.equal()
 }
 
+// primaryIsClosedBeforeItStopsWaiting: one order closes it and lets no commit wait any more. Obeyed in the other order,
+// the commit that waits would be reported as done without a copy.
+func primaryIsClosedBeforeItStopsWaiting(w *world) {
+	resume := w.instances["db-2"].pause()
+	result := w.waiting("INSERT INTO ledger VALUES (1000003)")
+	list := w.ha.list
+	w.cas(func(h *ha) { h.open, h.list, h.waitFor = false, []string{"db-0"}, 0 })
+	w.sendPrimary()
+	if err := <-result; err == nil {
+		w.t.Error("a commit without an acknowledgement was reported as done")
+	}
+	w.await("db-0", "it is closed and waits for nobody", func(s *wire.Snapshot) bool {
+		return w.applied(s) && s.GetServer().GetSuperReadOnly() && !s.GetServer().GetSourceEnabled()
+	})
+	resume()
+	w.cas(func(h *ha) { h.list, h.waitFor = list, len(list)-1 })
+	w.openAll()
+	w.equal()
+}
+
 // persistedVariablesDoNotCount: SET PERSIST would beat my.cnf, not the command line (ha-rules C5).
 func persistedVariablesDoNotCount(w *world) {
 	w.admin("db-1").exec("SET PERSIST super_read_only = 0, PERSIST read_only = 0, PERSIST offline_mode = 0")

@@ -24,11 +24,13 @@ func TestThreeInstances(t *testing.T) {
 		{"a primary that crashes opens only when members hold its set", primaryCrashes},
 		{"a forgotten GTID is never given out again", forgottenGTID},
 		{"frozen logins are freed", frozenLogins},
+		{"a shrink behind a statement about accounts", shrinkBehindAnAccountStatement},
 		{"persisted variables do not count", persistedVariablesDoNotCount},
 		{"a replica that stops leaves first", replicaLeavesFirst},
 		{"a primary stops cleanly", primaryStopsCleanly},
 		{"a primary is killed while a commit waits", primaryIsKilledWhileACommitWaits},
 		{"an open primary is closed by order", openPrimaryIsClosedByOrder},
+		{"a primary is closed before it stops waiting", primaryIsClosedBeforeItStopsWaiting},
 		{"a primary resumes when all peers confirm", primaryResumes},
 	} {
 		ok := t.Run(scenario.name, func(t *testing.T) {
