@@ -87,7 +87,7 @@ func (m *Manager) endJob(j *job) {
 	m.inbox.mu.Lock()
 	m.inbox.job = nil
 	m.inbox.mu.Unlock()
-	m.intact, m.attached, m.notBefore = true, false, time.Time{}
+	m.intact, m.attached, m.notBefore, m.recovery = true, false, time.Time{}, nil
 	if j.err == nil {
 		if j.server != nil {
 			m.take(j.server)

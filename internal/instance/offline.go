@@ -5,6 +5,7 @@ package instance
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -134,7 +135,12 @@ func (m *Manager) renew(ctx context.Context, missing []string) {
 }
 
 func (m *Manager) fill(ctx context.Context) {
-	if err := m.server.DB.FillEmpty(ctx, m.recovery.fill); err != nil {
+	// Each call fills for a while only: those that are there already are left out, or it would not get beyond them.
+	left := slices.DeleteFunc(slices.Clone(m.recovery.fill), func(one string) bool {
+		set, err := gtid.Parse(one)
+		return err == nil && m.status.Executed.Contains(set)
+	})
+	if err := m.server.DB.FillEmpty(ctx, left); err != nil {
 		m.why = err.Error()
 		m.log.Error(err, "Filling forgotten transactions")
 	}

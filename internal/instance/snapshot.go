@@ -147,7 +147,7 @@ func ready(v view, rec marker.Record) bool {
 	case wire.Role_ROLE_PRIMARY:
 		return isOpen(v)
 	case wire.Role_ROLE_REPLICA:
-		return v.attached
+		return v.attached && !v.status.Offline
 	}
 	return false
 }

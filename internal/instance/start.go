@@ -15,6 +15,7 @@ import (
 	"github.com/keelson-dev/mysql-operator/internal/instance/marker"
 	"github.com/keelson-dev/mysql-operator/internal/instance/mysqld"
 	"github.com/keelson-dev/mysql-operator/internal/instance/role"
+	"github.com/keelson-dev/mysql-operator/internal/mysql"
 	"github.com/keelson-dev/mysql-operator/internal/wire"
 )
 
@@ -133,8 +134,11 @@ func (m *Manager) start(rec marker.Record) error {
 	primary := rec.Order.Role == wire.Role_ROLE_PRIMARY
 	reset := rec.BootID != m.cfg.BootID
 	intact := primary || rec.Clean || !reset
+	// What was begun for an earlier server is not for this one; and it begins only when there is one.
+	m.recovery = nil
+	var check *recovery
 	if primary && !rec.Clean {
-		m.recovery = &recovery{scan: m.offline.binlog}
+		check = &recovery{scan: m.offline.binlog}
 	}
 	next := rec
 	err := m.store.Update(func(r marker.Record) (marker.Record, error) {
@@ -153,7 +157,11 @@ func (m *Manager) start(rec marker.Record) error {
 		return err
 	}
 	m.intact = intact
-	return m.launch(next)
+	if err := m.launch(next); err != nil {
+		return err
+	}
+	m.recovery = check
+	return nil
 }
 
 func (m *Manager) launch(rec marker.Record) error {
@@ -170,7 +178,7 @@ func (m *Manager) launch(rec marker.Record) error {
 // take makes s the server of this instance.
 func (m *Manager) take(s *mysqld.Server) {
 	m.server, m.answering, m.memory, m.applied = s, false, &role.Memory{}, nil
-	m.offline = nil
+	m.offline, m.status = nil, mysql.Status{}
 }
 
 // noticeEnd takes in that mysqld has ended. Whoever confirmed a primary did so for a server that was there.
