@@ -100,6 +100,7 @@ type state struct {
 	restarts     int
 	lastWords    string // of the server that ended last
 	commits      waiting
+	logs         logsSeen
 	prepared     *preparation
 	peersAsk     time.Time
 	warmed       time.Time

@@ -21,9 +21,10 @@ type offlineScan struct {
 	finished chan struct{}
 	told     bool // the loop has published it once
 	// Valid once finished is closed.
-	binlog binlog.Result
-	set    *gtid.Set // base ∪ binlog ∪ relay log; nil while it cannot be told (F12)
-	err    error
+	binlog      gtid.Set  // all that the binlogs speak of
+	substantial gtid.Set  // of these, what a restart must not lose
+	set         *gtid.Set // base ∪ binlog ∪ relay log; nil while it cannot be told (F12)
+	err         error
 }
 
 // startScan reads the files on another goroutine: gigabytes take seconds, and orders are answered meanwhile.
@@ -47,7 +48,7 @@ func (s *offlineScan) done() bool {
 }
 
 func (s *offlineScan) read(p layout.Paths, rec marker.Record) {
-	if s.binlog, s.err = binlog.Scan(p.BinlogIndex()); s.err != nil {
+	if s.err = s.readBinlogs(p, rec); s.err != nil {
 		return
 	}
 	relay, err := binlog.ScanRelay(p.RelayIndex())
@@ -63,13 +64,31 @@ func (s *offlineScan) read(p layout.Paths, rec marker.Record) {
 		s.err = fmt.Errorf("read base set: %w", err)
 		return
 	}
-	all := base.Union(s.binlog.All()).Union(relay.Found)
+	all := base.Union(s.binlog).Union(relay.Found)
 	s.set = &all
+}
+
+func (s *offlineScan) readBinlogs(p layout.Paths, rec marker.Record) error {
+	mark := marker.LogMark{}
+	if rec.Logs != nil {
+		mark = *rec.Logs
+	}
+	r, err := binlog.ScanFrom(p.BinlogIndex(), mark.File)
+	if err != nil {
+		return err
+	}
+	before, err := gtid.Parse(mark.Executed)
+	if err != nil {
+		return fmt.Errorf("read log mark: %w", err)
+	}
+	s.binlog, s.substantial = r.All().Union(before), r.Substantial
+	return nil
 }
 
 // recovery is what must be true of a primary's server after an unclean stop, before it takes its role (A2).
 type recovery struct {
-	scan binlog.Result
+	// binlog and substantial are as in offlineScan.
+	binlog, substantial gtid.Set
 	// fill are GTIDs that the server has forgotten; it runs with a new server_uuid already.
 	fill []string
 }
@@ -83,7 +102,7 @@ const maxFill = 10000
 // A statement without an InnoDB transaction (ANALYZE TABLE) can be in the binlog, and on a replica, and after a crash
 // not in gtid_executed: its number would be given out again, and the replica would skip what is written under it.
 func (m *Manager) recoverStep(ctx context.Context) bool {
-	missing := m.recovery.scan.All().Subtract(m.status.Executed)
+	missing := m.recovery.binlog.Subtract(m.status.Executed)
 	switch {
 	case missing.IsEmpty():
 		m.recovery = nil
@@ -92,7 +111,7 @@ func (m *Manager) recoverStep(ctx context.Context) bool {
 		m.fill(ctx)
 		return false
 	}
-	if lost := missing.Intersect(m.recovery.scan.Substantial); !lost.IsEmpty() {
+	if lost := missing.Intersect(m.recovery.substantial); !lost.IsEmpty() {
 		m.fence = fmt.Sprintf("after a crash the server lacks transactions that its binlog holds: %s; it must be cloned", lost)
 		return false
 	}
@@ -113,25 +132,26 @@ func (m *Manager) renew(ctx context.Context, missing []string) {
 		m.log.Error(err, "Stopping mysqld")
 		return
 	}
-	scan := m.recovery.scan
+	next := *m.recovery
 	m.forget()
 	m.inbox.mu.Lock()
 	m.inbox.confirmed = true // it was, and the process ended by our own hand
 	m.inbox.mu.Unlock()
-	var next marker.Record
+	var rec marker.Record
 	err := m.store.Update(func(r marker.Record) (marker.Record, error) {
 		r.UUIDs++
-		next = r
+		rec = r
 		return r, nil
 	})
 	if err == nil {
-		err = m.launch(next)
+		err = m.launch(rec)
 	}
 	if err != nil {
 		m.become(wire.State_STATE_DOWN, err.Error())
 		return
 	}
-	m.recovery = &recovery{scan: scan, fill: missing}
+	next.fill = missing
+	m.recovery = &next
 }
 
 func (m *Manager) fill(ctx context.Context) {

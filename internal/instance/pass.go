@@ -102,6 +102,7 @@ func (m *Manager) runStep(ctx context.Context, rec marker.Record) {
 		return
 	}
 	m.converge(ctx, rec)
+	m.markLogs(ctx)
 	m.warm(ctx)
 }
 

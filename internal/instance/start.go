@@ -138,7 +138,7 @@ func (m *Manager) start(rec marker.Record) error {
 	m.recovery = nil
 	var check *recovery
 	if primary && !rec.Clean {
-		check = &recovery{scan: m.offline.binlog}
+		check = &recovery{binlog: m.offline.binlog, substantial: m.offline.substantial}
 	}
 	next := rec
 	err := m.store.Update(func(r marker.Record) (marker.Record, error) {
@@ -178,7 +178,7 @@ func (m *Manager) launch(rec marker.Record) error {
 // take makes s the server of this instance.
 func (m *Manager) take(s *mysqld.Server) {
 	m.server, m.answering, m.memory, m.applied = s, false, &role.Memory{}, nil
-	m.offline, m.status = nil, mysql.Status{}
+	m.offline, m.logs, m.status = nil, logsSeen{}, mysql.Status{}
 }
 
 // noticeEnd takes in that mysqld has ended. Whoever confirmed a primary did so for a server that was there.

@@ -247,3 +247,17 @@ func channel(row map[string]sql.NullString) (Channel, error) {
 		ApplierError: row["Last_SQL_Error"].String, LagSeconds: lag,
 	}, nil
 }
+
+// BinlogFile returns the name of the binlog file that is written now; empty when there is no binlog.
+func (s *Server) BinlogFile(ctx context.Context) (file string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	rows, err := s.db.QueryContext(ctx, `SHOW BINARY LOG STATUS`)
+	err = each(rows, err, func() error {
+		values := make([]sql.NullString, 5)
+		err := rows.Scan(&values[0], &values[1], &values[2], &values[3], &values[4])
+		file = values[0].String
+		return err
+	})
+	return file, classify("name the current binlog file", err)
+}

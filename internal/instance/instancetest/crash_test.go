@@ -33,7 +33,7 @@ func (w *world) waiting(statement string) <-chan error {
 	c := w.connect(w.ha.primary)
 	w.must(c.db.Ping())
 	done := make(chan error, 1)
-	go func() { done <- c.try(statement, patience) }()
+	go func() { done <- c.try(statement) }()
 	w.awaitWaiting(statement)
 	return done
 }
@@ -105,7 +105,7 @@ func frozenLogins(w *world) {
 	c := w.admin("db-0")
 	w.await("db-0", "nothing waits yet", func(s *wire.Snapshot) bool { return s.GetServer().GetWaitSessions() == 0 })
 	result := make(chan error, 1)
-	go func() { result <- c.try("CREATE USER frozen@'%' IDENTIFIED BY 'x'", patience) }()
+	go func() { result <- c.try("CREATE USER frozen@'%' IDENTIFIED BY 'x'") }()
 	// Only the manager can see it: it keeps its connections open.
 	w.await("db-0", "the statement waits", func(s *wire.Snapshot) bool {
 		return s.GetServer().GetWaitSessions() > 0 && s.GetGtid().GetOwned() != ""
@@ -130,7 +130,7 @@ func shrinkBehindAnAccountStatement(w *world) {
 	resume := w.instances["db-2"].pause()
 	c := w.admin("db-0")
 	result := make(chan error, 1)
-	go func() { result <- c.try("CREATE USER behind@'%' IDENTIFIED BY 'x'", patience) }()
+	go func() { result <- c.try("CREATE USER behind@'%' IDENTIFIED BY 'x'") }()
 	w.await("db-0", "the statement waits", func(s *wire.Snapshot) bool {
 		return s.GetServer().GetWaitSessions() > 0 && s.GetGtid().GetOwned() != ""
 	})
@@ -185,6 +185,17 @@ func primaryResumes(w *world) {
 	l.end()
 	w.equal()
 	l.verify("db-1")
+}
+
+// logsAreMarked: what is complete before a rotation is remembered, so that a scan begins after it.
+func logsAreMarked(w *world) {
+	server := w.admin("db-0")
+	server.exec("FLUSH BINARY LOGS")
+	file, _, _ := strings.Cut(server.query("SHOW BINARY LOG STATUS"), "\t")
+	w.eventually("the file is marked", func() bool {
+		mark := w.instances["db-0"].stored().Logs
+		return mark != nil && mark.File == file
+	})
 }
 
 func TestPrimaryStaysOfflineWhenAPeerKnowsBetter(t *testing.T) {

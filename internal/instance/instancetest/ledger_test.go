@@ -39,7 +39,7 @@ func (w *world) write() *ledger {
 				return
 			default:
 			}
-			if c.try(fmt.Sprintf("INSERT INTO ledger VALUES (%d)", id), patience) != nil {
+			if c.try(fmt.Sprintf("INSERT INTO ledger VALUES (%d)", id)) != nil {
 				continue // refused or in doubt: not acknowledged
 			}
 			l.mu.Lock()

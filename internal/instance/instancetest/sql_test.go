@@ -51,13 +51,13 @@ func (w *world) connect(name string) *session {
 
 func (s *session) exec(statement string) {
 	s.w.t.Helper()
-	if err := s.try(statement, patience); err != nil {
+	if err := s.try(statement); err != nil {
 		s.w.t.Fatalf("%s: %v", statement, err)
 	}
 }
 
-func (s *session) try(statement string, timeout time.Duration) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.w.t.Context()), timeout)
+func (s *session) try(statement string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.w.t.Context()), patience)
 	defer cancel()
 	_, err := s.db.ExecContext(ctx, statement)
 	return err

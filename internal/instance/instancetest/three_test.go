@@ -31,6 +31,7 @@ func TestThreeInstances(t *testing.T) {
 		{"a primary is killed while a commit waits", primaryIsKilledWhileACommitWaits},
 		{"an open primary is closed by order", openPrimaryIsClosedByOrder},
 		{"a primary is closed before it stops waiting", primaryIsClosedBeforeItStopsWaiting},
+		{"complete binlogs are not read again", logsAreMarked},
 		{"a primary resumes when all peers confirm", primaryResumes},
 	} {
 		ok := t.Run(scenario.name, func(t *testing.T) {

@@ -34,6 +34,14 @@ type Order struct {
 	Acking     bool   `json:"acking,omitempty"`
 }
 
+// LogMark says that every transaction in the binlog files before File was complete, and in Executed, which was read
+// afterwards. A scan then begins with File: after a crash nothing before it can have been forgotten unnoticed (A2), and
+// a week of binlogs is not read before a primary may start.
+type LogMark struct {
+	File     string `json:"file"`
+	Executed string `json:"executed"`
+}
+
 // Record is the whole content of the marker.
 type Record struct {
 	ClusterUID string `json:"clusterUID,omitempty"`
@@ -47,6 +55,8 @@ type Record struct {
 	// Base is gtid_executed less what the binlogs say, taken at the end of the first start of a datadir: after a
 	// clone the whole past is in InnoDB's table only (F12). Absent: the set cannot be told without a server.
 	Base *string `json:"base,omitempty"`
+	// Logs is a point up to which the binlogs need not be read (see LogMark); absent: they are read from the beginning.
+	Logs *LogMark `json:"logs,omitempty"`
 	// UUIDs counts the server_uuids of this incarnation (A1, F6): the last eight hexadecimal digits of the current.
 	UUIDs uint32 `json:"uuids,omitempty"`
 	// BootID is the kernel's at the time from which on what was received is known to be complete (A5b).
@@ -62,6 +72,10 @@ func (r Record) Clone() Record {
 	if r.Base != nil {
 		base := *r.Base
 		r.Base = &base
+	}
+	if r.Logs != nil {
+		logs := *r.Logs
+		r.Logs = &logs
 	}
 	return r
 }
@@ -102,7 +116,7 @@ func (r Record) WithNewData(o *wire.Order, incarnation string) Record {
 	r = r.withHeader(o)
 	// Of the order only the numbers: an in-sync list from before, under the newest revision, would pass for the newest.
 	r.Order = Order{Epoch: r.Order.Epoch, Revision: r.Order.Revision, Primary: r.Order.Primary}
-	r.Incarnation, r.Initialized, r.Base, r.UUIDs, r.BootID, r.Clean = incarnation, false, nil, 0, "", false
+	r.Incarnation, r.Initialized, r.Base, r.Logs, r.UUIDs, r.BootID, r.Clean = incarnation, false, nil, nil, 0, "", false
 	return r
 }
 

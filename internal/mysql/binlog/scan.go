@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/keelson-dev/mysql-operator/internal/gtid"
@@ -42,19 +43,26 @@ func (r Result) All() gtid.Set { return r.Previous.Union(r.Found) }
 // Scan reads the binlog files that the index file names, oldest first. No index file: an empty result.
 func Scan(index string) (Result, error) { return series{}.scan(index) }
 
+// ScanFrom is Scan without the files before the one of that name, if the index names it.
+func ScanFrom(index, first string) (Result, error) { return series{first: first}.scan(index) }
+
 // ScanRelay reads relay-log files. Any of them may end early: a server that was killed begins a new file, and receives
 // the transaction anew that it had received in part.
 func ScanRelay(index string) (Result, error) { return series{torn: true}.scan(index) }
 
 // series is a kind of files.
 type series struct {
-	torn bool // any file may end early
+	torn  bool   // any file may end early
+	first string // where to begin; empty, or not in the index: at the beginning
 }
 
 func (k series) scan(index string) (Result, error) {
 	files, err := readIndex(index)
 	if err != nil {
 		return Result{}, err
+	}
+	if i := slices.IndexFunc(files, func(path string) bool { return filepath.Base(path) == k.first }); i > 0 {
+		files = files[i:]
 	}
 	var r Result
 	found, substantial := newCollector(), newCollector()

@@ -87,6 +87,16 @@ func TestScanFindsWhatTheServerExecuted(t *testing.T) {
 			s.Query(t, "FLUSH BINARY LOGS")
 		}
 	}
+	some, err := ScanFrom(index, "binlog.000004")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if some.Files[0] != "binlog.000004" || !some.All().Equal(executed(t, s)) || some.Previous.IsEmpty() {
+		t.Errorf("from the fourth file: %v, previous %s, all %s", some.Files, some.Previous, some.All())
+	}
+	if whole, err := ScanFrom(index, "binlog.999999"); err != nil || whole.Files[0] != "binlog.000001" {
+		t.Errorf("from a file that is not there: %v, %v", whole.Files, err)
+	}
 	s.Query(t, "PURGE BINARY LOGS TO 'binlog.000003'")
 	r, err := Scan(index)
 	if err != nil {
