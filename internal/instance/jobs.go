@@ -73,7 +73,7 @@ func (m *Manager) jobStep(ctx context.Context) bool {
 
 // giveUpData ends the server whose data an order has replaced.
 func (m *Manager) giveUpData() {
-	m.fence = ""
+	m.fence, m.offline = "", nil
 	if m.server == nil {
 		return
 	}

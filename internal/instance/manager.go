@@ -105,6 +105,9 @@ type state struct {
 	peersAsk     time.Time
 	warmed       time.Time
 	certsRead    time.Time
+	certsDue     bool // mysqld has not loaded the newest yet
+	// passwordsRead is when the mounted passwords were last compared with those that mysqld has.
+	passwordsRead time.Time
 }
 
 // New opens the marker and decides whether anything may be touched.

@@ -41,9 +41,7 @@ func (m *Manager) startStep(ctx context.Context, rec marker.Record) {
 
 // mayResume tells whether a primary's mysqld may start now.
 func (m *Manager) mayResume(ctx context.Context, rec marker.Record) bool {
-	if m.offline == nil {
-		m.offline = startScan(m.cfg.Paths, rec, m.poke)
-	}
+	m.scan(rec)
 	if rec.Clean && m.isConfirmed() {
 		return true
 	}

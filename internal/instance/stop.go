@@ -143,13 +143,14 @@ func (m *Manager) stopProcess(ctx context.Context) (clean bool, err error) {
 }
 
 // fenceStep keeps mysqld stopped. A former primary is stopped in its own order.
-func (m *Manager) fenceStep(ctx context.Context) {
+func (m *Manager) fenceStep(ctx context.Context, rec marker.Record) {
 	why := m.fence
 	if why == "" {
 		why = "fenced by order"
 	}
 	m.become(wire.State_STATE_FENCED, why)
 	if m.server == nil {
+		m.scan(rec) // what it holds is told: others decide by it whether it is needed
 		return
 	}
 	if err := m.fenceServer(ctx); err != nil {

@@ -51,6 +51,13 @@ func admit(l Login) []string {
 	}
 }
 
+// SetPasswords sets the passwords of accounts (user@host) locally; one that does not exist is left out.
+func (s *Server) SetPasswords(ctx context.Context, passwords map[string]string) error {
+	return s.local(ctx, "set passwords", func(ctx context.Context, conn *sql.Conn) error {
+		return execAll(ctx, conn, setPasswords(passwords))
+	})
+}
+
 // Lock locks accounts locally.
 func (s *Server) Lock(ctx context.Context, accounts []string) error {
 	return s.local(ctx, "lock accounts", func(ctx context.Context, conn *sql.Conn) error {
