@@ -37,6 +37,9 @@ func (m *Manager) startJob(ctx context.Context, j *job) {
 	ctx, cancel := context.WithCancel(ctx)
 	m.inbox.mu.Lock()
 	j.cancel = cancel
+	if m.inbox.stop {
+		cancel() // the request came between the order and its start, and found nothing to cancel
+	}
 	m.inbox.mu.Unlock()
 	go func() {
 		defer cancel()

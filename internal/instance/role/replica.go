@@ -61,7 +61,13 @@ func (p *pass) lockAll() error {
 
 // apply keeps the applier running; it comes before the receiver, which may be re-pointed only then (A5d).
 func (p *pass) apply(want Replica) error {
-	if !p.st.Channel.Configured || want.Lent {
+	switch {
+	case !p.st.Channel.Configured:
+		return nil
+	case want.Lent && p.st.Channel.Applier:
+		// A pass that was under way when the donor was lent may have started it again.
+		return p.did(p.DB.StopApplier)
+	case want.Lent:
 		return nil
 	}
 	return p.keepApplying()
