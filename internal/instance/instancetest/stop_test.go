@@ -104,6 +104,34 @@ func primaryIsKilledWhileACommitWaits(w *world) {
 	w.equal()
 }
 
+// primaryThatHangsIsKilled: what a server waits for that does not answer cannot be told, and SIGTERM would acknowledge it.
+func primaryThatHangsIsKilled(w *world) {
+	n := w.instances["db-0"]
+	n.pause()
+	w.await("db-0", "it does not answer", func(s *wire.Snapshot) bool { return s.GetServer() == nil })
+	n.terminate()
+	n.awaitExit()
+	if r := n.stored(); r.Clean {
+		w.t.Error("the end is noted as a clean stop")
+	}
+	n.start()
+	w.await("db-0", "it is open again", func(s *wire.Snapshot) bool { return s.GetServer().GetOpen() })
+	w.equal()
+}
+
+func TestAnUnusableImageIsTold(t *testing.T) {
+	w := newWorld(t, 1)
+	n := w.instances["db-0"]
+	n.setup.Paths.Mysqld = "/bin/false"
+	n.start()
+	s := w.await("db-0", "it is quarantined", inState(wire.State_STATE_QUARANTINED))
+	if !strings.Contains(s.GetWhy(), "ask mysqld for its version") {
+		t.Errorf("the reason is %q", s.GetWhy())
+	}
+	n.terminate()
+	n.awaitExit()
+}
+
 // openPrimaryIsClosedByOrder although a commit waits: only the end of the process ends the wait unacknowledged.
 func openPrimaryIsClosedByOrder(w *world) {
 	resume := w.instances["db-2"].pause()

@@ -29,6 +29,7 @@ func TestThreeInstances(t *testing.T) {
 		{"a replica that stops leaves first", replicaLeavesFirst},
 		{"a primary stops cleanly", primaryStopsCleanly},
 		{"a primary is killed while a commit waits", primaryIsKilledWhileACommitWaits},
+		{"a primary that hangs is killed", primaryThatHangsIsKilled},
 		{"an open primary is closed by order", openPrimaryIsClosedByOrder},
 		{"a primary is closed before it stops waiting", primaryIsClosedBeforeItStopsWaiting},
 		{"complete binlogs are not read again", logsAreMarked},
