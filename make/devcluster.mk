@@ -51,16 +51,19 @@ test-devcluster: ## Show on real nodes what the cluster promises (root, 5 minute
 ##@ Images
 
 .PHONY: images
-images: ## Write the images as OCI archives into dist/images, without Docker.
-	$(DEVIMAGES) operator --image '$(IMG)' --version '$(VERSION)' --arch '$(subst linux/,,$(PLATFORMS))' --out '$(IMAGE_DIR)/mysql-operator.tar'
+images: images-operator ## Write the images as OCI archives into dist/images, without Docker.
 	$(DEVIMAGES) mysql --out '$(IMAGE_DIR)/mysql.tar'
+
+.PHONY: images-operator
+images-operator: ## The operator's image only: needs neither root nor Debian's archive.
+	$(DEVIMAGES) operator --image '$(IMG)' --version '$(VERSION)' --arch '$(subst linux/,,$(PLATFORMS))' --out '$(IMAGE_DIR)/mysql-operator.tar'
 
 .PHONY: images-local
 images-local: ## The same for this machine's architecture only: enough for the development cluster, in half the time.
 	$(MAKE) --no-print-directory images PLATFORMS="linux/$$(go env GOARCH)"
 
 .PHONY: images-push
-images-push: images ## Push the operator's image, without Docker (IMAGE_REGISTRY=…).
+images-push: images-operator ## Push the operator's image, without Docker (IMAGE_REGISTRY=…).
 	$(DEVIMAGES) push '$(IMAGE_DIR)/mysql-operator.tar'
 
 .PHONY: docker-daemon

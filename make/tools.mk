@@ -6,7 +6,7 @@ KEELSON_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/keelson
 TOOLS := $(notdir $(patsubst %/go.mod,%,$(wildcard tools/*/go.mod)))
 
 # tool_path NAME: where the binary of tools/NAME belongs.
-tool_path = $(KEELSON_CACHE)/tools/$(1)-$(shell { go env GOVERSION; cat tools/$(1)/go.mod tools/$(1)/go.sum; } | sha256sum | cut -c1-16)/$(1)
+tool_path = $(KEELSON_CACHE)/tools/$(1)-$(shell { go env GOVERSION 2>/dev/null || :; cat tools/$(1)/go.mod tools/$(1)/go.sum; } | sha256sum | cut -c1-16)/$(1)
 
 # Built beside its final name and moved there in one step, so that two checkouts
 # that build the same tool at once never see half a file.

@@ -36,9 +36,9 @@ func TestConditionsPage(t *testing.T) {
 	for _, c := range constants(t, filepath.Join(root(t), "internal", "planner", "problems.go"), "Reason") {
 		page.WriteString("| `" + c.value + "` | " + strings.Join(strings.Fields(meaning(c)), " ") + " |\n")
 	}
-	page.WriteString("\n## Other reasons\n\n")
+	page.WriteString("\n## Other reasons\n\n| reason | meaning, and what you can do |\n|---|---|\n")
 	for _, c := range constants(t, api, "Reason") {
-		page.WriteString("* `" + c.value + "`\n")
+		page.WriteString("| `" + c.value + "` | " + strings.Join(strings.Fields(meaning(c)), " ") + " |\n")
 	}
 	compareOrUpdate(t, filepath.Join(root(t), "docs", "reference", "conditions.md"), []byte(page.String()))
 }
@@ -49,8 +49,7 @@ func meaning(c constant) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// constants returns the constants of that type in a file, in order; one without a comment fails the test unless the
-// whole group has none.
+// constants returns the constants of that type in a file, in order; one without a comment fails the test.
 func constants(t *testing.T, file, typeName string) []constant {
 	t.Helper()
 	tree, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
@@ -65,6 +64,9 @@ func constants(t *testing.T, file, typeName string) []constant {
 		}
 		for _, s := range group.Specs {
 			if c, ok := typed(s, typeName); ok {
+				if !strings.HasPrefix(c.comment, c.name+" ") {
+					t.Fatalf("%s: the comment of %s must begin with its name: it is the contract, and the page is made of it", file, c.name)
+				}
 				out = append(out, c)
 			}
 		}

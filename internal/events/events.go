@@ -12,8 +12,7 @@ import (
 	mysqlv1 "github.com/keelson-dev/mysql-operator/api/v1"
 )
 
-// Event is one thing that happened. It is collected during a reconcile and published after the status was saved, so
-// that no event tells of what did not happen.
+// Event is one thing that happened. It is collected once it has, so that no event tells of what did not happen.
 type Event struct {
 	Type   string // corev1.EventTypeNormal or Warning
 	Reason mysqlv1.Reason
@@ -108,9 +107,14 @@ func ConditionFalse(condition mysqlv1.ConditionType, reason mysqlv1.Reason, mess
 	return warning(reason, "Observe", "Not %s: %s", condition, message)
 }
 
-// ConditionTrue tells that a condition became True.
-func ConditionTrue(condition mysqlv1.ConditionType, reason mysqlv1.Reason) Event {
-	return normal(reason, "Observe", "%s", condition)
+// ConditionUnknown tells that nobody can tell any more how a condition is.
+func ConditionUnknown(condition mysqlv1.ConditionType, reason mysqlv1.Reason, message string) Event {
+	return warning(reason, "Observe", "Cannot tell whether %s: %s", condition, message)
+}
+
+// ConditionTrue tells that a condition is True again.
+func ConditionTrue(condition mysqlv1.ConditionType, reason mysqlv1.Reason, message string) Event {
+	return normal(reason, "Observe", "%s again: %s", condition, message)
 }
 
 func facts(because []string) string {

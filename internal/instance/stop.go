@@ -82,8 +82,8 @@ func (m *Manager) stopInRole(ctx context.Context, rec marker.Record) error {
 		return errors.Join(err, m.server.Kill())
 	}
 	// Every commit is acknowledged now. mysqld would wait ten seconds for its dump threads to end by themselves.
-	if err := m.server.DB.EndDumps(ctx); err != nil {
-		m.log.Error(err, "Ending dump threads")
+	if err := m.server.DB.DismissReplicas(ctx); err != nil {
+		m.log.Error(err, "Dismissing replicas")
 	}
 	return m.stopCleanly(ctx)
 }

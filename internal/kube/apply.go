@@ -35,7 +35,7 @@ type Kind[T client.Object, C Configuration] struct {
 
 // Apply makes the fields of want those of the object in the API server, owned by owner, taking them from whoever
 // changed them. It writes nothing when the object in the cache already has them so, and returns that object (its
-// name is empty when it did not exist) and whether it wrote. want must not be used afterwards.
+// name is empty when it did not exist) and whether it wrote. Afterwards want is what the API server answered to a write.
 func Apply[T client.Object, C Configuration](ctx context.Context, c client.Client, owner string, kind Kind[T, C], want C) (live T, wrote bool, err error) {
 	live = kind.New()
 	key := types.NamespacedName{Namespace: ptr.Deref(want.GetNamespace(), ""), Name: ptr.Deref(want.GetName(), "")}

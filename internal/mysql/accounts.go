@@ -136,10 +136,20 @@ func (s *Server) KillSessions(ctx context.Context, account string) error {
 	return nil
 }
 
-// EndDumps ends the sessions of replicas.
-func (s *Server) EndDumps(ctx context.Context) error {
+// DismissReplicas locks all replication accounts and ends the sessions of replicas, which could not come back before.
+func (s *Server) DismissReplicas(ctx context.Context) error {
 	st, err := s.Status(ctx)
 	if err != nil {
+		return err
+	}
+	var accounts []string
+	for _, a := range st.Accounts {
+		accounts = append(accounts, a.Name)
+	}
+	if err := s.Lock(ctx, accounts); err != nil {
+		return err
+	}
+	if st, err = s.Status(ctx); err != nil {
 		return err
 	}
 	for _, d := range st.Dumps {

@@ -14,6 +14,9 @@ const (
 	// LabelTraffic is TrafficRO on replicas within the lag limit; the Service -ro selects it.
 	LabelTraffic = Group + "/traffic"
 
+	// LabelControlPlane is ControlPlane on the operator's own pods (config/manager).
+	LabelControlPlane = "control-plane"
+
 	LabelAppName      = "app.kubernetes.io/name"
 	LabelAppInstance  = "app.kubernetes.io/instance"
 	LabelAppComponent = "app.kubernetes.io/component"
@@ -25,6 +28,8 @@ const (
 	RolePrimary = "primary"
 	RoleReplica = "replica"
 	TrafficRO   = "ro"
+
+	ControlPlane = "controller-manager"
 
 	AppName      = "mysql"
 	AppComponent = "database"

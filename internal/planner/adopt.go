@@ -22,11 +22,11 @@ func adopt(v View) (Decision, bool) {
 	if waiting := notReported(v); len(waiting) > 0 {
 		return waitFor(ReasonWaitingToAdopt, waiting), true
 	}
-	newest := newestMarker(v)
+	newest, from := newestMarker(v)
 	list, minimum := newest.InSync, newest.MinInSync
 	if len(list) == 0 {
 		// Between Initialize and the first order nothing but the marker exists: whoever was initialised is alone.
-		list, minimum = []Member{{Name: initialised(v), Incarnation: newest.Incarnation}}, 1
+		list, minimum = []Member{{Name: from, Incarnation: newest.Incarnation}}, 1
 	}
 	winner, facts, ok := seed(v, newest.Primary, list, minimum)
 	if !ok {
@@ -35,7 +35,7 @@ func adopt(v View) (Decision, bool) {
 	ha := v.HA.Clone()
 	ha.ClusterUID = newest.ClusterUID
 	ha.Bootstrapped, ha.Bootstrapping = true, ""
-	ha.Epoch = max(newest.Epoch, v.HA.Epoch) + 1
+	ha.Epoch = max(highestEpoch(v), v.HA.Epoch) + 1
 	ha.Revision = max(newest.Revision, v.HA.Revision)
 	ha.Primary, ha.InSync, ha.MinInSync = winner, list, max(minimum, v.Spec.MinInSync)
 	ha.Opened = false
@@ -151,29 +151,37 @@ func knowsItsSets(r Report) bool {
 	return known
 }
 
-// newestMarker returns the stored marker with the highest (epoch, revision).
-func newestMarker(v View) Marker {
-	var newest Marker
+// newestMarker returns the stored marker with the highest (epoch, revision), and whose it is. A marker without a role
+// is that of data just made or cloned, which was not told of any set yet: it counts only when there is no other.
+func newestMarker(v View) (newest Marker, from string) {
 	for _, i := range v.Instances {
 		m, ok := i.marker()
 		if !ok || !m.Initialized {
 			continue
 		}
-		if newest.Incarnation == "" || m.Epoch > newest.Epoch || m.Epoch == newest.Epoch && m.Revision > newest.Revision {
-			newest = m
+		if from == "" || newer(m, newest) {
+			newest, from = m, i.Name
 		}
 	}
-	return newest
+	return newest, from
 }
 
-// initialised returns the first instance with data.
-func initialised(v View) string {
+func newer(m, than Marker) bool {
+	if told, before := m.Role != RoleNone, than.Role != RoleNone; told != before {
+		return told
+	}
+	return m.Epoch > than.Epoch || m.Epoch == than.Epoch && m.Revision > than.Revision
+}
+
+// highestEpoch is the highest that anybody has stored: the new one must be accepted by all.
+func highestEpoch(v View) int64 {
+	var highest int64
 	for _, i := range v.Instances {
-		if i.incarnation() != "" {
-			return i.Name
+		if m, ok := i.marker(); ok {
+			highest = max(highest, m.Epoch)
 		}
 	}
-	return ""
+	return highest
 }
 
 // seed chooses the primary after a full outage: among the members of the newest stored list that report and are
@@ -244,9 +252,10 @@ func holdsAll(i Instance, all []Instance) bool {
 	return !slices.ContainsFunc(all, func(o Instance) bool { return !mine.Contains(o.held()) })
 }
 
-// held returns what the instance has, applied or not; empty when unknown, so ask knowsItsSets first where that matters.
+// held returns what the instance has, applied or not; empty when unknown, so ask knowsItsSets first where that
+// matters. What a running primary owns is in its binlog: a replica that has received it does not have more.
 func (i Instance) held() gtid.Set {
 	r, _ := i.Report.Get()
 	sets, _ := r.GTID.Get()
-	return sets.Held()
+	return sets.Held().Union(sets.Owned)
 }

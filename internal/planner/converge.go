@@ -71,6 +71,18 @@ func (c *convergence) memberList() []Member {
 	return list
 }
 
+// inForce is how many others the primary waits for now: what it has stored, or more while mysqld has not been told yet.
+func (c *convergence) inForce(stored Marker) int {
+	n := 0
+	if stored.Role == RolePrimary {
+		n = stored.WaitFor
+	}
+	if s, running := c.report.Server.Get(); running && s.SourceEnabled {
+		n = max(n, s.WaitFor)
+	}
+	return n
+}
+
 func (c *convergence) ordinal(m Member) int {
 	i, _ := c.v.instance(m.Name)
 	return i.Ordinal
@@ -131,17 +143,29 @@ func (c *convergence) orderPrimary() {
 	c.notePrimary()
 }
 
-// waitFor is how many others a commit waits for. It rises together with the list. It falls only when the shorter
-// list is in force and each remaining member has received the primary's barrier: an ACK that a lost member gave
-// stays counted for the commits that were waiting then, so one more ACK would release them with a copy too few
-// (ha-rules A3).
+// waitFor is how many others a commit waits for. It rises by one with every newcomer, and it falls, to all on the list,
+// only when that list is in force and each remaining member has received the primary's barrier. An ACK that a lost member
+// gave stays counted for the commits that were waiting then (ha-rules A3): with one ACK more, a newcomer's or none at
+// all, they would be released with a copy too few. That holds over a new epoch too.
 func (c *convergence) waitFor(stored Marker) int {
-	all := len(c.members) - 1
-	if stored.Role != RolePrimary || stored.Epoch != c.v.HA.Epoch || all >= stored.WaitFor {
+	all, now := len(c.members)-1, c.inForce(stored)
+	if stored.Role == RolePrimary {
+		for _, m := range c.members {
+			if !slices.Contains(stored.Members, m) {
+				now++
+			}
+		}
+	}
+	if all >= now || c.shrunk(stored) {
 		return all
 	}
+	return now
+}
+
+// shrunk tells that the list is in force as it should be, and that every remaining member has received the barrier.
+func (c *convergence) shrunk(stored Marker) bool {
 	if !applied(c.report) || !slices.Equal(stored.Members, c.members) {
-		return stored.WaitFor
+		return false
 	}
 	for _, m := range c.members {
 		i, found := c.v.instance(m.Name)
@@ -149,10 +173,10 @@ func (c *convergence) waitFor(stored Marker) int {
 			continue
 		}
 		if !found || i.incarnation() != m.Incarnation || !received(c.report, i) {
-			return stored.WaitFor
+			return false
 		}
 	}
-	return all
+	return true
 }
 
 // differs tells that the stored marker is not what the order says, or was stored before the last decision.
@@ -326,7 +350,7 @@ func (c *convergence) acking(i Instance, m Marker, following bool) bool {
 		return following && (m.Acking || countsAll(c.report))
 	}
 	// Left out of the list: it goes on until nothing waits for it any more, so that a planned stop stalls nothing.
-	return following && m.Acking && !countsAll(c.report)
+	return following && m.Acking && !waitsForListOnly(c.report)
 }
 
 func (c *convergence) decision() Decision {

@@ -40,8 +40,8 @@ type Order struct {
 	// Replaces and ReplacesWaitFor are the list and count that the order was decided from; primary only.
 	Replaces        []Member
 	ReplacesWaitFor int
-	Source    string   // replica only
-	Acking    bool     // replica only
+	Source          string // replica only
+	Acking          bool   // replica only
 }
 
 // Decision is what to persist, which orders to send, and why.

@@ -175,11 +175,18 @@ func addMember(v View) (Decision, bool) {
 	return Decision{}, false
 }
 
-// countsAll tells that the primary waits for everybody on its list.
+// countsAll tells that the primary waits for everybody on its list, and for more while a shrink is unfinished.
 func countsAll(primary Report) bool {
 	m, ok := primary.Marker.Get()
 	s, running := primary.Server.Get()
-	return ok && running && m.WaitFor == len(m.Members)-1 && s.WaitFor == m.WaitFor
+	return ok && running && m.WaitFor >= len(m.Members)-1 && s.WaitFor >= m.WaitFor
+}
+
+// waitsForListOnly tells that no shrink is unfinished: the primary waits for exactly those on its list.
+func waitsForListOnly(primary Report) bool {
+	m, _ := primary.Marker.Get()
+	s, _ := primary.Server.Get()
+	return countsAll(primary) && m.WaitFor == len(m.Members)-1 && s.WaitFor == m.WaitFor
 }
 
 // recordSettings stores the bound, so that an adoption knows which one was in force.

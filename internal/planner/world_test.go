@@ -457,6 +457,64 @@ func TestAReplicaThatIsBeingStoppedIsLeftOutFirst(t *testing.T) {
 	}
 }
 
+// Found by a reviewer: of four, c-2 acknowledges T, c-1 does not yet, c-2 dies, and c-3 comes close enough to join before
+// c-1 has the barrier. c-3's ACK and the one that c-2 had given released T without c-1, which is in the set.
+func TestANewcomerDuringAShrinkReleasesNothingThatAMemberLacks(t *testing.T) {
+	w := healthy(t, 4, 2)
+	w.Get("c-3").Unlinked = true
+	w.Get("c-3").Kill()
+	mustBecome(t, w, planner.ReasonJoiningReplica)
+	w.Commit()
+	w.Act(w.Get("c-2")) // c-1 is slow: it gets no turn
+	w.Get("c-2").Kill()
+	w.Get("c-2").Unlinked = true
+	w.Get("c-3").Unlinked = false
+	for range 12 {
+		if d, err := w.Plan(); err != nil {
+			t.Fatalf("%s %v: %v", d.Reason, d.Because, err)
+		}
+		for _, name := range []string{"c-0", "c-3", "c-0"} {
+			w.Act(w.Get(name))
+		}
+		if err := w.CheckLedger(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, i := range w.Instances {
+		i.Unlinked = false
+	}
+	mustBecome(t, w, planner.ReasonHealthy)
+}
+
+// Found by a reviewer: the status comes from an older copy while commits wait on a primary that runs. The seed is that
+// primary, although a replica has received what it owns, and it is not told to wait for fewer before it is closed.
+func TestAnOlderStatusDoesNotReleaseWhatWaits(t *testing.T) {
+	w := healthy(t, 3, 2)
+	old := w.HA.Clone()
+	w.Get("c-2").Unlinked = true
+	w.Get("c-2").Kill()
+	mustBecome(t, w, planner.ReasonJoiningReplica)
+	w.Get("c-1").Unlinked = true
+	w.Act(w.Get("c-1"))
+	w.Commit()
+	w.HA = old
+	if _, err := w.Plan(); err != nil {
+		t.Fatal(err)
+	}
+	if w.HA.Epoch != 2 || w.HA.Primary != "c-0" {
+		t.Fatalf("ha = %+v", w.HA)
+	}
+	d, err := w.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range d.Orders {
+		if o.Instance == "c-0" && o.WaitFor < 1 {
+			t.Errorf("c-0 is told to wait for %d while a commit waits", o.WaitFor)
+		}
+	}
+}
+
 func TestEveryReasonIsListedOnce(t *testing.T) {
 	seen := map[planner.Reason]bool{}
 	for _, r := range planner.Reasons() {

@@ -16,11 +16,11 @@ import (
 const labelNamespaceName = "kubernetes.io/metadata.name"
 
 // NetworkPolicy lets anybody reach MySQL and the metrics, and only the cluster's own pods and the operator reach the
-// managers. MySQL is open because accounts and TLS guard it and the operator cannot know who the applications are;
-// probes come from the node, which policies do not bind.
+// managers. MySQL is open because accounts and TLS guard it and the operator cannot know who the applications are. The
+// port of the probes is in no rule: they come from the pod's own node, which policies do not bind.
 func NetworkPolicy(in Input) *networkingv1ac.NetworkPolicyApplyConfiguration {
 	public := networkingv1ac.NetworkPolicyIngressRule().
-		WithPorts(policyPort(naming.PortMySQL), policyPort(naming.PortMetrics), policyPort(naming.PortProbes))
+		WithPorts(policyPort(naming.PortMySQL), policyPort(naming.PortMetrics))
 	return networkingv1ac.NetworkPolicy(naming.NetworkPolicy(in.Cluster.Name), in.Cluster.Namespace).
 		WithLabels(Labels(in.Cluster)).
 		WithOwnerReferences(Owner(in.Cluster)).
@@ -40,7 +40,9 @@ func managerRule(in Input) *networkingv1ac.NetworkPolicyIngressRuleApplyConfigur
 		WithPodSelector(metav1ac.LabelSelector().WithMatchLabels(Selector(in.Cluster)))
 	operator := networkingv1ac.NetworkPolicyPeer().
 		WithNamespaceSelector(metav1ac.LabelSelector().
-			WithMatchLabels(map[string]string{labelNamespaceName: in.Platform.OperatorNamespace}))
+			WithMatchLabels(map[string]string{labelNamespaceName: in.Platform.OperatorNamespace})).
+		WithPodSelector(metav1ac.LabelSelector().
+			WithMatchLabels(map[string]string{naming.LabelControlPlane: naming.ControlPlane}))
 	return rule.WithFrom(own, operator)
 }
 

@@ -4,15 +4,18 @@ package resources
 
 import (
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/yaml"
 
 	mysqlv1 "github.com/keelson-dev/mysql-operator/api/v1"
 	"github.com/keelson-dev/mysql-operator/internal/naming"
@@ -154,6 +157,25 @@ func TestPodTemplateCannotTakeWhatTheOperatorOwns(t *testing.T) {
 	}
 }
 
+// With the replication key one taken instance could log in as any other, and acknowledge writes in its name.
+func TestReplicationKeyIsNotInThePods(t *testing.T) {
+	for _, volume := range volumes(minimal()) {
+		if *volume.Name != naming.VolumeInternal {
+			continue
+		}
+		var got []string
+		for _, item := range volume.Secret.Items {
+			got = append(got, *item.Key)
+		}
+		want := []string{naming.KeyManagerPassword, naming.KeyClonePassword, naming.KeyCatchupPassword}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("keys in the pod mismatch (-want +got):\n%s", diff)
+		}
+		return
+	}
+	t.Fatal("there is no volume " + naming.VolumeInternal)
+}
+
 func TestKeptSecretHasNoOwner(t *testing.T) {
 	in := Input{Cluster: minimal(), Platform: testPlatform()}
 	if kept := KeptSecret(in, "x", nil); len(kept.OwnerReferences) != 0 {
@@ -162,6 +184,27 @@ func TestKeptSecretHasNoOwner(t *testing.T) {
 	if owned := OwnedSecret(in, "x", nil); len(owned.OwnerReferences) != 1 {
 		t.Error("an owned Secret has no owner: it would be left behind")
 	}
+}
+
+// TestOperatorsPodsHaveTheLabelThatPoliciesSelect: without it the operator could not reach a single instance.
+func TestOperatorsPodsHaveTheLabelThatPoliciesSelect(t *testing.T) {
+	text, err := os.ReadFile("../../config/manager/manager.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for document := range strings.SplitSeq(string(text), "\n---\n") {
+		deployment := &appsv1.Deployment{}
+		if err := yaml.Unmarshal([]byte(document), deployment); err != nil {
+			t.Fatal(err)
+		}
+		if deployment.Kind == "Deployment" {
+			if got := deployment.Spec.Template.Labels[naming.LabelControlPlane]; got != naming.ControlPlane {
+				t.Errorf("the operator's pods have label %q, want %q", got, naming.ControlPlane)
+			}
+			return
+		}
+	}
+	t.Fatal("config/manager has no Deployment")
 }
 
 func TestAppDataSaysHowToConnect(t *testing.T) {

@@ -22,7 +22,7 @@ func volumes(cluster *mysqlv1.MySQLCluster) []*corev1ac.VolumeApplyConfiguration
 		emptyDir(naming.VolumeTmp, corev1ac.EmptyDirVolumeSource()),
 		corev1ac.Volume().WithName(naming.VolumeConfig).
 			WithConfigMap(corev1ac.ConfigMapVolumeSource().WithName(naming.ConfigMap(name)).WithDefaultMode(readable)),
-		secretVolume(naming.VolumeInternal, naming.SecretInternal(name)),
+		internalVolume(name),
 		secretVolume(naming.VolumeApp, naming.SecretApp(name)),
 		secretVolume(naming.VolumeTLS, naming.SecretTLS(name)),
 	}
@@ -42,6 +42,16 @@ func emptyDir(name string, source *corev1ac.EmptyDirVolumeSourceApplyConfigurati
 func secretVolume(name, secret string) *corev1ac.VolumeApplyConfiguration {
 	return corev1ac.Volume().WithName(name).
 		WithSecret(corev1ac.SecretVolumeSource().WithSecretName(secret).WithDefaultMode(groupReadable))
+}
+
+// internalVolume has the passwords that instances log in with, and not the replication key: whoever has that one can
+// make the password of any member, and acknowledge writes in its name.
+func internalVolume(cluster string) *corev1ac.VolumeApplyConfiguration {
+	volume := secretVolume(naming.VolumeInternal, naming.SecretInternal(cluster))
+	for _, key := range []string{naming.KeyManagerPassword, naming.KeyClonePassword, naming.KeyCatchupPassword} {
+		volume.Secret.WithItems(corev1ac.KeyToPath().WithKey(key).WithPath(key))
+	}
+	return volume
 }
 
 func mount(volume, path string) *corev1ac.VolumeMountApplyConfiguration {

@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
 	"github.com/keelson-dev/mysql-operator/internal/naming"
 )
@@ -42,11 +43,23 @@ func validateContainers(pod *corev1.PodSpec, at *field.Path) field.ErrorList {
 	return errs
 }
 
+// validateSidecar: a container of the user's may not see passwords and keys of the instance, nor write to its files.
 func validateSidecar(c *corev1.Container, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
 	if c.Image == "" {
-		return field.ErrorList{field.Required(at.Child("image"), "a container that is added needs an image; the operator's are called mysql and install")}
+		errs = append(errs, field.Required(at.Child("image"), "a container that is added needs an image; the operator's are called mysql and install"))
 	}
-	return nil
+	for i, m := range c.VolumeMounts {
+		if slices.Contains(operatorVolumes(), m.Name) {
+			errs = append(errs, field.Forbidden(at.Child("volumeMounts").Index(i).Child("name"), messageSidecarVolume))
+		}
+	}
+	for i, d := range c.VolumeDevices {
+		if slices.Contains(operatorVolumes(), d.Name) {
+			errs = append(errs, field.Forbidden(at.Child("volumeDevices").Index(i).Child("name"), messageSidecarVolume))
+		}
+	}
+	return errs
 }
 
 // validateMySQLContainer: what the manager runs, how it is asked for its health, and where its files are is fixed.
@@ -74,7 +87,7 @@ func validateMySQLContainer(c *corev1.Container, at *field.Path) field.ErrorList
 		}
 	}
 	return slices.Concat(errs, validateEnv(c.Env, at.Child("env")), validateMounts(c.VolumeMounts, at.Child("volumeMounts")),
-		validateUser(c.SecurityContext, at.Child("securityContext")))
+		validateSecurity(c.SecurityContext, at.Child("securityContext")))
 }
 
 func validateEnv(env []corev1.EnvVar, at *field.Path) field.ErrorList {
@@ -110,9 +123,31 @@ func covers(folder, other string) bool {
 	return folder == "/" || other == folder || strings.HasPrefix(other, folder+"/")
 }
 
-func validateUser(s *corev1.SecurityContext, at *field.Path) field.ErrorList {
-	if s != nil && s.RunAsUser != nil && *s.RunAsUser == 0 {
-		return field.ErrorList{field.Invalid(at.Child("runAsUser"), 0, messageRoot)}
+// validateSecurity refuses what would undo the restricted profile: it would be merged over the operator's own settings.
+func validateSecurity(s *corev1.SecurityContext, at *field.Path) field.ErrorList {
+	if s == nil {
+		return nil
 	}
-	return nil
+	var errs field.ErrorList
+	if s.RunAsUser != nil && *s.RunAsUser == 0 {
+		errs = append(errs, field.Invalid(at.Child("runAsUser"), 0, messageRoot))
+	}
+	for _, f := range []ownedField{
+		{"privileged", ptr.Deref(s.Privileged, false), messageRestricted},
+		{"allowPrivilegeEscalation", ptr.Deref(s.AllowPrivilegeEscalation, false), messageRestricted},
+		{"readOnlyRootFilesystem", !ptr.Deref(s.ReadOnlyRootFilesystem, true), messageRestricted},
+		{"runAsNonRoot", !ptr.Deref(s.RunAsNonRoot, true), messageRestricted},
+		{"capabilities", s.Capabilities != nil, messageRestricted},
+		{"procMount", s.ProcMount != nil, messageRestricted},
+		{"seccompProfile", isUnconfined(s.SeccompProfile), messageRestricted},
+	} {
+		if f.set {
+			errs = append(errs, field.Forbidden(at.Child(f.name), f.message))
+		}
+	}
+	return errs
+}
+
+func isUnconfined(p *corev1.SeccompProfile) bool {
+	return p != nil && p.Type == corev1.SeccompProfileTypeUnconfined
 }

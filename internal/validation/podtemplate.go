@@ -46,11 +46,13 @@ func validatePodSpec(raw *runtime.RawExtension, path *field.Path) field.ErrorLis
 	var pod corev1.PodSpec
 	strict, err := json.UnmarshalStrict(raw.Raw, &pod)
 	if err != nil {
-		return field.ErrorList{field.Invalid(path, string(raw.Raw), messageBadPodSpec+": "+err.Error())}
+		// Without the value: it may hold passwords, and all of it in front of the sentence would push the advice out of a
+		// condition, which is cut.
+		return field.ErrorList{field.Invalid(path, field.OmitValueType{}, messageBadPodSpec+": "+err.Error())}
 	}
 	var errs field.ErrorList
 	for _, e := range strict {
-		errs = append(errs, field.Invalid(path, string(raw.Raw), messageBadPodSpec+": "+e.Error()))
+		errs = append(errs, field.Invalid(path, field.OmitValueType{}, messageBadPodSpec+": "+e.Error()))
 	}
 	return slices.Concat(
 		errs,
@@ -69,8 +71,10 @@ type ownedField struct {
 
 func validatePodFields(pod *corev1.PodSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	if s := pod.SecurityContext; s != nil && s.RunAsUser != nil && *s.RunAsUser == 0 {
-		errs = append(errs, field.Invalid(path.Child("securityContext", "runAsUser"), 0, messageRoot))
+	if s := pod.SecurityContext; s != nil {
+		errs = append(errs, validateSecurity(&corev1.SecurityContext{
+			RunAsUser: s.RunAsUser, RunAsNonRoot: s.RunAsNonRoot, SeccompProfile: s.SeccompProfile,
+		}, path.Child("securityContext"))...)
 	}
 	for _, f := range slices.Concat(isolationFields(pod), lifecycleFields(pod), elsewhereFields(pod)) {
 		if f.set {

@@ -7,12 +7,15 @@ package e2e
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -39,7 +42,46 @@ func TestCoreDeletionPolicyDelete(t *testing.T) {
 	ns := namespace(t)
 	c := create(t, ns, "deletion_policy_delete")
 	ready(t, c, 3*time.Minute)
+	had, err := objects(t, ns)
+	must(t, err)
+	for _, kind := range []string{"StatefulSet", "Service", "Secret", "PersistentVolumeClaim", "NetworkPolicy", "Pod"} {
+		if !strings.Contains(strings.Join(had, "\n"), "."+kind+" ") {
+			t.Errorf("a running cluster has no %s among %s", kind, had)
+		}
+	}
 	deleteCluster(t, c)
+	nothingLeft(t, ns)
+}
+
+// objects lists what belongs to clusters in a namespace.
+func objects(t *testing.T, ns string) ([]string, error) {
+	t.Helper()
+	var names []string
+	lists := []client.ObjectList{
+		&appsv1.StatefulSetList{}, &corev1.ConfigMapList{}, &corev1.PersistentVolumeClaimList{}, &corev1.PodList{}, &corev1.SecretList{},
+		&corev1.ServiceAccountList{}, &corev1.ServiceList{}, &networkingv1.NetworkPolicyList{}, &policyv1.PodDisruptionBudgetList{},
+	}
+	for _, list := range lists {
+		if err := env.List(t.Context(), list, client.InNamespace(ns), client.HasLabels{naming.LabelCluster}); err != nil {
+			return nil, err
+		}
+		err := meta.EachListItem(list, func(item runtime.Object) error {
+			o, err := meta.Accessor(item)
+			if err == nil {
+				names = append(names, fmt.Sprintf("%T %s", item, o.GetName()))
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return names, nil
+}
+
+// nothingLeft waits until nothing of any cluster is left in a namespace.
+func nothingLeft(t *testing.T, ns string) {
+	t.Helper()
 	eventually(t, time.Minute, func() error {
 		left, err := objects(t, ns)
 		if err == nil && len(left) > 0 {
@@ -47,54 +89,6 @@ func TestCoreDeletionPolicyDelete(t *testing.T) {
 		}
 		return err
 	})
-}
-
-// objects lists what belongs to clusters in a namespace.
-func objects(t *testing.T, ns string) ([]string, error) {
-	var names []string
-	lists := []client.ObjectList{
-		&corev1.PersistentVolumeClaimList{}, &corev1.SecretList{}, &corev1.ServiceList{}, &corev1.ConfigMapList{},
-		&corev1.PodList{}, &corev1.ServiceAccountList{},
-	}
-	for _, list := range lists {
-		if err := env.List(t.Context(), list, client.InNamespace(ns), client.HasLabels{naming.LabelCluster}); err != nil {
-			return nil, err
-		}
-		names = append(names, namesOf(list)...)
-	}
-	slices.Sort(names)
-	return names, nil
-}
-
-func namesOf(list client.ObjectList) []string {
-	var names []string
-	switch l := list.(type) {
-	case *corev1.PersistentVolumeClaimList:
-		for _, o := range l.Items {
-			names = append(names, "pvc/"+o.Name)
-		}
-	case *corev1.SecretList:
-		for _, o := range l.Items {
-			names = append(names, "secret/"+o.Name)
-		}
-	case *corev1.ServiceList:
-		for _, o := range l.Items {
-			names = append(names, "service/"+o.Name)
-		}
-	case *corev1.ConfigMapList:
-		for _, o := range l.Items {
-			names = append(names, "configmap/"+o.Name)
-		}
-	case *corev1.PodList:
-		for _, o := range l.Items {
-			names = append(names, "pod/"+o.Name)
-		}
-	case *corev1.ServiceAccountList:
-		for _, o := range l.Items {
-			names = append(names, "serviceaccount/"+o.Name)
-		}
-	}
-	return names
 }
 
 // TestCoreBadInputIsRefused: what can be refused at admission is, with a sentence that says what to do. Core lane.

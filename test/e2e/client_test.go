@@ -75,12 +75,67 @@ func (a app) mysql(ctx context.Context, service, ssl, statements string) (string
 	return execute(ctx, a.ns, a.pod, "client", "sh", "-c", script, statements)
 }
 
-// write runs statements on the primary.
+// write runs statements on the primary. It connects again while there is no connection to be had (error 2003, so nothing
+// was executed): kube-proxy takes a moment to follow a pod that became Ready.
 func (a app) write(t *testing.T, statements string) string {
 	t.Helper()
-	out, err := a.sql(t.Context(), naming.ServiceRW(a.cluster), statements)
-	must(t, err)
+	var out string
+	var failed error
+	eventually(t, time.Minute, func() error {
+		out, failed = a.sql(t.Context(), naming.ServiceRW(a.cluster), statements)
+		if failed != nil && strings.Contains(failed.Error(), "ERROR 2003") {
+			return failed
+		}
+		return nil
+	})
+	must(t, failed)
 	return out
+}
+
+// ledger is one session that commits one row after the other until the file $0 is there, from number $1 on. It ends
+// with "rows microseconds": how many were acknowledged, and the longest that one of them took. A session that is lost
+// is not made again: it ends the script with an error.
+const ledger = `export LC_ALL=C MYSQL_PWD=$(cat /app/password)
+	coproc SQL { exec mysql --no-defaults --skip-reconnect --unbuffered --connect-timeout=5 --ssl-mode=VERIFY_IDENTITY --ssl-ca=/app/ca.crt \
+		-h "$2" -P "$(cat /app/port)" -u "$(cat /app/username)" -N -B "$(cat /app/database)"; }
+	rows=0 longest=0
+	while [ ! -e "$0" ]; do
+		n=$(($1 + rows)) begin=${EPOCHREALTIME/./}
+		echo "INSERT INTO t VALUES ($n, 'ledger'); SELECT $n;" >&"${SQL[1]}"
+		read -r got <&"${SQL[0]}" && [ "$got" = "$n" ] || { echo "row $n was not acknowledged: '$got'" >&2; exit 1; }
+		took=$((${EPOCHREALTIME/./} - begin)) rows=$((rows + 1))
+		[ "$took" -le "$longest" ] || longest=$took
+		sleep 0.01
+	done
+	echo "$rows $longest"`
+
+// writesGoOn commits rows through one session while something happens, and returns the longest time that one took.
+func (a app) writesGoOn(t *testing.T, from int, during func()) time.Duration {
+	t.Helper()
+	type result struct {
+		out string
+		err error
+	}
+	stop, done := fmt.Sprintf("/tmp/stop-%d", from), make(chan result, 1)
+	go func() {
+		out, err := execute(t.Context(), a.ns, a.pod, "client", "bash", "-c", ledger, stop, fmt.Sprint(from),
+			naming.ServiceHost(a.ns, naming.ServiceRW(a.cluster)))
+		done <- result{out, err}
+	}()
+	during()
+	_, err := execute(t.Context(), a.ns, a.pod, "client", "touch", stop)
+	must(t, err)
+	r := <-done
+	must(t, r.err)
+	var rows int
+	var longest int64
+	if _, err := fmt.Sscan(r.out, &rows, &longest); err != nil || rows == 0 {
+		t.Fatalf("the writer ended with %q (%v)", r.out, err)
+	}
+	if got := a.write(t, fmt.Sprintf("SELECT COUNT(*) FROM t WHERE id >= %d AND id < %d", from, from+rows)); got != fmt.Sprint(rows) {
+		t.Errorf("%d writes were acknowledged, %s are there", rows, got)
+	}
+	return time.Duration(longest) * time.Microsecond
 }
 
 // seesHello waits until a query through -ro finds the row: replicas apply a moment after they have acknowledged.

@@ -7,6 +7,7 @@ package e2e
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -88,6 +89,35 @@ func TestOperatorKilledDuringBootstrap(t *testing.T) {
 	equalSets(t, now)
 }
 
+// TestDeletedWhileComingUp: a MySQLCluster that is deleted before it has data, and while an instance is cloned, goes
+// away with all that it has made by then.
+func TestDeletedWhileComingUp(t *testing.T) {
+	for name, reached := range map[string]func(*mysqlv1.MySQLCluster) bool{
+		"while the first instance makes its data": func(c *mysqlv1.MySQLCluster) bool {
+			return c.Status.HA != nil && c.Status.HA.Bootstrapping != ""
+		},
+		"while another instance is cloned": func(c *mysqlv1.MySQLCluster) bool {
+			return slices.ContainsFunc(c.Status.Instances, func(i mysqlv1.InstanceStatus) bool { return i.State == "Cloning" })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ns := namespace(t)
+			c := manifest(t, ns, "three_instances")
+			c.Spec.DeletionPolicy = mysqlv1.DeletionDelete
+			must(t, env.Create(t.Context(), c))
+			eventually(t, 3*time.Minute, func() error {
+				now, err := read(t.Context(), c)
+				if err == nil && !reached(now) {
+					err = fmt.Errorf("not reached: %+v", now.Status)
+				}
+				return err
+			})
+			deleteCluster(t, c)
+			nothingLeft(t, ns)
+		})
+	}
+}
+
 // killOperator deletes the operator's pods without any grace.
 func killOperator(t *testing.T) {
 	t.Helper()
@@ -107,7 +137,11 @@ func TestTwoInstancesLoseOne(t *testing.T) {
 	name := aReplica(now)
 	old := incarnation(now, name)
 	deleteInstance(t, now, name)
-	go func() { _, _ = a.sql(t.Context(), naming.ServiceRW(c.Name), "INSERT INTO t VALUES (2, 'waits')") }()
+	waiting := make(chan error, 1)
+	go func() {
+		_, err := a.sql(t.Context(), naming.ServiceRW(c.Name), "INSERT INTO t VALUES (2, 'waits')")
+		waiting <- err
+	}()
 	eventually(t, 5*time.Minute, func() error {
 		now = ready(t, c, 5*time.Minute)
 		if incarnation(now, name) == old {
@@ -117,6 +151,15 @@ func TestTwoInstancesLoseOne(t *testing.T) {
 	})
 	if got := a.write(t, "SELECT v FROM t WHERE id = 1"); got != "hello" {
 		t.Errorf("the acknowledged row is %q", got)
+	}
+	select {
+	case err := <-waiting:
+		// Closing the primary ends the session, unless the write came through before or after; then it must be there.
+		if got := a.write(t, "SELECT COUNT(*) FROM t WHERE id = 2"); err == nil && got != "1" {
+			t.Errorf("the write that waited was acknowledged, and %s rows are there", got)
+		}
+	case <-time.After(time.Minute):
+		t.Error("the write still waits although the cluster is Ready")
 	}
 	equalSets(t, now)
 }

@@ -9,6 +9,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/go-logr/logr"
 	"golang.org/x/sync/errgroup"
@@ -18,6 +19,7 @@ import (
 	mysqlv1 "github.com/keelson-dev/mysql-operator/api/v1"
 	"github.com/keelson-dev/mysql-operator/internal/events"
 	"github.com/keelson-dev/mysql-operator/internal/kube"
+	"github.com/keelson-dev/mysql-operator/internal/metrics"
 	"github.com/keelson-dev/mysql-operator/internal/naming"
 	"github.com/keelson-dev/mysql-operator/internal/planner"
 	"github.com/keelson-dev/mysql-operator/internal/wire"
@@ -66,6 +68,10 @@ func (r *Reconciler) persist(ctx context.Context, s *scope) kube.Outcome {
 		naming.LogReason, d.Reason, naming.LogFacts, d.Because,
 		naming.LogEpoch, stored.Epoch, naming.LogRevision, stored.Revision, naming.LogPrimary, stored.Primary)
 	s.found.ha = stored
+	r.Metrics.Decided(string(d.Reason))
+	if before.Primary != "" && before.Primary != stored.Primary {
+		r.Metrics.PrimaryChanged(metrics.Cluster{Namespace: s.cluster.Namespace, Name: s.cluster.Name})
+	}
 	s.found.events = append(s.found.events, haEvents(before, *stored, d.Because)...)
 	return kube.Done()
 }
@@ -128,6 +134,9 @@ func (r *Reconciler) order(ctx context.Context, s *scope) kube.Outcome {
 		})
 	}
 	_ = group.Wait() // the results are in results
+	if slices.Contains(results, nil) {
+		r.Metrics.Decided(string(s.found.decision.Reason))
+	}
 	out := kube.Done()
 	for i, err := range results {
 		out = out.Merge(r.ordered(ctx, s, orders[i], err))

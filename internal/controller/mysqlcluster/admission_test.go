@@ -140,6 +140,15 @@ func TestBadChangeOfALivingClusterIsRefusedWithASentence(t *testing.T) {
 		"another series": {
 			func(c *mysqlv1.MySQLCluster) { c.Spec.Version = "8.4.6" }, "stays within its MySQL series",
 		},
+		"another series by an image": {
+			func(c *mysqlv1.MySQLCluster) { c.Spec.Image = "mysql:8.4.6" }, "stays within its MySQL series",
+		},
+		"another series by an image alone": {
+			func(c *mysqlv1.MySQLCluster) {
+				c.Spec.Version, c.Spec.Image = "", "registry.example:5000/a/mysql-server:8.4-own@sha256:00"
+			},
+			"stays within its MySQL series",
+		},
 		"another StorageClass": {
 			func(c *mysqlv1.MySQLCluster) { c.Spec.Storage.StorageClassName = new("other") }, "storageClassName of a living cluster cannot be changed yet",
 		},
@@ -169,16 +178,30 @@ func TestGoodChangesOfALivingClusterAreAccepted(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, change := range map[string]func(*mysqlv1.MySQLCluster){
-		"more instances":  func(c *mysqlv1.MySQLCluster) { c.Spec.Replicas = new(int32(5)) },
-		"more storage":    func(c *mysqlv1.MySQLCluster) { c.Spec.Storage.Size = resource.MustParse("20Gi") },
-		"another patch":   func(c *mysqlv1.MySQLCluster) { c.Spec.Version = "9.7.5" },
-		"another setting": config("max_connections", "500"),
+		"more instances":              func(c *mysqlv1.MySQLCluster) { c.Spec.Replicas = new(int32(5)) },
+		"more storage":                func(c *mysqlv1.MySQLCluster) { c.Spec.Storage.Size = resource.MustParse("20Gi") },
+		"another patch":               func(c *mysqlv1.MySQLCluster) { c.Spec.Version = "9.7.5" },
+		"an image of the same series": func(c *mysqlv1.MySQLCluster) { c.Spec.Image = "registry.example:5000/mysql:9.7.6" },
+		"an image of its own numbers": func(c *mysqlv1.MySQLCluster) { c.Spec.Image = "registry.example/shop-db:1.2.3" },
+		"another setting":             config("max_connections", "500"),
 	} {
 		change(cluster)
 		if err := c.Update(t.Context(), cluster); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// TestAnImageFixesTheSeriesToo: without a version a cluster would have had no series to stay within.
+func TestAnImageFixesTheSeriesToo(t *testing.T) {
+	c := server.Client(t)
+	cluster := plain(server.Namespace(t))
+	cluster.Spec.Version, cluster.Spec.Image = "", "docker.io/library/mysql:9.7.4"
+	if err := c.Create(t.Context(), cluster); err != nil {
+		t.Fatal(err)
+	}
+	cluster.Spec.Version, cluster.Spec.Image = "8.4.6", ""
+	mustRefuse(t, c.Update(t.Context(), cluster), "stays within its MySQL series")
 }
 
 // TestDefaultsOfTheAPIPassValidation: the operator judges what the API server stored, so the two must agree.

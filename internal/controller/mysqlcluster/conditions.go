@@ -19,10 +19,12 @@ type facts struct {
 	replicas, ready, minInSync int
 	ha                         mysqlv1.HAStatus
 	decision                   planner.Decision
+	planned                    bool     // false: decision is none, and says nothing
 	notReady                   []string // names of instances that are asked for and not Ready, by ordinal
 	why                        map[string]string
 	obstacle                   obstacle // the first instance's that has one; the text names it
 	outdated                   []string
+	unsettled                  bool // nobody can tell yet which pods are outdated
 	growing                    []string
 	growRefused                string
 	failed                     []string
@@ -32,18 +34,23 @@ type facts struct {
 	deleting                   string
 }
 
-// conditions computes all conditions; their contracts are the comments in api/v1/conditions.go.
+// conditions computes the conditions; their contracts are the comments in api/v1/conditions.go. Where nothing was
+// planned, those that rest on a decision are left as they are: "nothing decided" is not "nobody answers", and an error of
+// the operator's own would otherwise wake whoever watches Available.
 func conditions(f facts) []kube.Condition {
-	available, durable := availableCondition(f), durableCondition(f)
-	ready := readyCondition(f, available, durable)
-	return []kube.Condition{
-		ready, available, durable,
-		progressingCondition(f),
+	durable := durableCondition(f)
+	list := []kube.Condition{
+		durable,
 		upToDateCondition(f),
 		certificatesCondition(f),
 		pausedCondition(f),
 		degradedCondition(f, durable),
 	}
+	if !f.planned && f.deleting == "" {
+		return list
+	}
+	available := availableCondition(f)
+	return append(list, readyCondition(f, available, durable), available, progressingCondition(f))
 }
 
 func isTrue(c kube.Condition) bool { return c.Status == metav1.ConditionTrue }
@@ -149,6 +156,8 @@ func upToDateCondition(f facts) kube.Condition {
 		return no(t, mysqlv1.ReasonStorageGrowRefused, f.growRefused)
 	case len(f.growing) > 0:
 		return no(t, mysqlv1.ReasonStorageGrowing, "growing "+strings.Join(f.growing, ", "))
+	case f.unsettled:
+		return unknown(t, mysqlv1.ReasonWaitingForStatefulSet, "the StatefulSet controller has not looked at the newest pod template yet")
 	case len(f.outdated) > 0:
 		return no(t, mysqlv1.ReasonRestartPending,
 			"run with older settings or pod template until they are restarted: "+strings.Join(f.outdated, ", "))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	mysqlv1 "github.com/keelson-dev/mysql-operator/api/v1"
 	"github.com/keelson-dev/mysql-operator/internal/gtid"
@@ -25,7 +26,7 @@ func fine() facts {
 			Bootstrapped: true, Opened: true, Primary: "c-0", Epoch: 1,
 			InSync: []mysqlv1.MemberStatus{{Name: "c-0"}, {Name: "c-1"}, {Name: "c-2"}},
 		},
-		decision: planner.Decision{Reason: planner.ReasonHealthy, Available: planner.Of(true)},
+		decision: planner.Decision{Reason: planner.ReasonHealthy, Available: planner.Of(true)}, planned: true,
 	}
 }
 
@@ -104,6 +105,11 @@ func TestConditionsSayWhatTheirContractsSay(t *testing.T) {
 			phaseRunning,
 			map[mysqlv1.ConditionType]string{"UpToDate": "False RestartPending"},
 		},
+		"the StatefulSet controller has not looked yet": {
+			func(f *facts) { f.unsettled = true },
+			phaseRunning,
+			map[mysqlv1.ConditionType]string{"UpToDate": "Unknown WaitingForStatefulSet"},
+		},
 		"the spec cannot be carried out, and a child failed": {
 			func(f *facts) { f.invalid, f.failed = errors.New("no"), []string{"services: no"} },
 			phaseRunning,
@@ -144,6 +150,51 @@ func TestConditionsSayWhatTheirContractsSay(t *testing.T) {
 				t.Errorf("phase is %s, want %s", phase, test.phase)
 			}
 		})
+	}
+}
+
+func TestEventsOfConditionsAreSentences(t *testing.T) {
+	condition := func(status metav1.ConditionStatus, reason mysqlv1.Reason, message string) metav1.Condition {
+		return metav1.Condition{Type: string(mysqlv1.ConditionAvailable), Status: status, Reason: string(reason), Message: message}
+	}
+	open := condition(metav1.ConditionTrue, mysqlv1.ReasonPrimaryOpen, "c-0 accepts writes")
+	silent := condition(metav1.ConditionUnknown, mysqlv1.ReasonPrimaryUnreachable, "c-0 does not answer")
+	closed := condition(metav1.ConditionFalse, "PrimaryDown", "mysqld of c-0 does not run")
+	tests := map[string]struct {
+		before []metav1.Condition
+		after  metav1.Condition
+		want   []string
+	}{
+		"it is lost":                        {[]metav1.Condition{open}, closed, []string{"Not Available: mysqld of c-0 does not run"}},
+		"nobody can tell":                   {[]metav1.Condition{open}, silent, []string{"Cannot tell whether Available: c-0 does not answer"}},
+		"it comes back":                     {[]metav1.Condition{closed}, open, []string{"Available again: c-0 accepts writes"}},
+		"somebody can tell again":           {[]metav1.Condition{silent}, open, []string{"Available again: c-0 accepts writes"}},
+		"the first time":                    {nil, open, nil},
+		"nothing changed":                   {[]metav1.Condition{open}, open, nil},
+		"it was not so and is not so still": {[]metav1.Condition{silent}, closed, nil},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, e := range conditionEvents(test.before, []metav1.Condition{test.after}) {
+				got = append(got, e.Note)
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("events mismatch (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// An error before the plan was taken for a primary that does not answer.
+func TestWithoutADecisionNothingIsSaidThatRestsOnOne(t *testing.T) {
+	f := fine()
+	f.decision, f.planned = planner.Decision{}, false
+	for _, c := range conditions(f) {
+		switch c.Type {
+		case mysqlv1.ConditionReady, mysqlv1.ConditionAvailable, mysqlv1.ConditionProgressing:
+			t.Errorf("%s is %s %s", c.Type, c.Status, c.Reason)
+		}
 	}
 }
 

@@ -4,8 +4,13 @@ package mysqlcluster
 
 import (
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	mysqlv1 "github.com/keelson-dev/mysql-operator/api/v1"
@@ -102,4 +107,55 @@ func (e *env) podLabels() map[string]map[string]string {
 		out[name] = pod.Labels
 	}
 	return out
+}
+
+// TestDeletionThatFailsIsADeletion: what could not be deleted is no reason to report an unreachable primary.
+func TestDeletionThatFailsIsADeletion(t *testing.T) {
+	e := readyCluster(t, 1)
+	e.must(e.api.Delete(t.Context(), e.get()))
+	e.restart(0)
+	e.transport.faultAt = 1 // the deletion of the StatefulSet: its answer is lost
+	if err := e.reconcile(); !errors.Is(err, errAfterCommit) {
+		t.Fatalf("the reconcile gave %v, want %v", err, errAfterCommit)
+	}
+	e.mustBe(mysqlv1.ConditionAvailable, metav1.ConditionFalse, mysqlv1.ReasonDeleting)
+	e.mustBe(mysqlv1.ConditionReady, metav1.ConditionFalse, mysqlv1.ReasonDeleting)
+}
+
+// TestStoredDecisionIsToldThoughTheStatusCannotBeWritten: no later reconcile would tell of it.
+func TestStoredDecisionIsToldThoughTheStatusCannotBeWritten(t *testing.T) {
+	e := newEnv(t, 1)
+	e.create(e.cluster(1))
+	e.transport.refuseStatus = true
+	for range 20 {
+		if _, err := e.round(); !errors.Is(err, errNoStatus) {
+			t.Fatalf("the reconcile gave %v, want %v", err, errNoStatus)
+		}
+		if e.get().Status.HA != nil {
+			break
+		}
+	}
+	if told := drainEvents(e); !slices.ContainsFunc(told, func(s string) bool { return strings.Contains(s, "Bootstrapping") }) {
+		t.Errorf("events are %q, want one that tells of the bootstrap", told)
+	}
+}
+
+// A restarted operator that cannot read the authority begins no stream: it waited for one for ever, and never said why.
+func TestDamagedAuthorityIsToldByARestartedOperator(t *testing.T) {
+	e := readyCluster(t, 1)
+	secret := &corev1.Secret{}
+	e.must(e.api.Get(t.Context(), types.NamespacedName{Namespace: e.key.Namespace, Name: naming.SecretCA(clusterName)}, secret))
+	secret.Data[naming.KeyCACert] = []byte("damaged")
+	e.must(e.api.Update(t.Context(), secret))
+	e.restart(0)
+	clear(e.sim.tracked)
+	_ = e.reconcile() // what it says is in the condition
+	c := e.mustBe(mysqlv1.ConditionCertificatesValid, metav1.ConditionFalse, mysqlv1.ReasonCertificateInvalid)
+	if !strings.Contains(c.Message, "delete it and a new authority is made") {
+		t.Errorf("message %q does not say what to do", c.Message)
+	}
+	e.must(e.api.Delete(t.Context(), secret))
+	e.mustSettle()
+	e.mustBe(mysqlv1.ConditionCertificatesValid, metav1.ConditionTrue, mysqlv1.ReasonCertificatesValid)
+	e.mustBe(mysqlv1.ConditionReady, metav1.ConditionTrue, mysqlv1.ReasonAllInstancesReady)
 }

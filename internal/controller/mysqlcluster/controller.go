@@ -96,6 +96,7 @@ func (r *Reconciler) run(ctx context.Context, s *scope) kube.Outcome {
 	if err := r.observe(ctx, s); err != nil {
 		return kube.Retry(err)
 	}
+	s.found.observed = true
 	if s.cluster.DeletionTimestamp != nil {
 		return r.finalize(inPhase(ctx, "delete"), s)
 	}
@@ -111,7 +112,7 @@ func (r *Reconciler) run(ctx context.Context, s *scope) kube.Outcome {
 		return out.Merge(kube.Wait(kube.SoonInterval, mysqlv1.ReasonPrimaryUnreachable))
 	}
 	s.view = buildView(s)
-	s.found.decision = r.Plan(s.view)
+	s.found.decision, s.found.planned = r.Plan(s.view), true
 	if s.paused {
 		return out
 	}

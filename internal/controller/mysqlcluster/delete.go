@@ -27,6 +27,7 @@ import (
 // cluster of the same name; then volumes and the Secrets that belong to them go, if deletionPolicy says so. All else
 // has an owner reference and goes with the MySQLCluster.
 func (r *Reconciler) finalize(ctx context.Context, s *scope) kube.Outcome {
+	s.found.deleting = "the cluster is being deleted" // whatever goes wrong below
 	if s.set != nil && s.set.DeletionTimestamp == nil {
 		if _, err := kube.DeleteExact(ctx, r.Client, s.set, client.PropagationPolicy("Background")); err != nil {
 			return kube.Retry(err)

@@ -128,10 +128,15 @@ type countingTransport struct {
 	dieAfter int
 	// faultAt is the write that goes wrong, once: see fault.
 	faultAt int
+	// refuseStatus lets no status be written but status.ha.
+	refuseStatus bool
 }
 
 // errAfterCommit is a connection that broke when the API server had done what was asked.
 var errAfterCommit = errors.New("connection reset by peer")
+
+// errNoStatus is what refuseStatus gives.
+var errNoStatus = errors.New("the status cannot be written")
 
 func (c *countingTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	c.mu.Lock()
@@ -145,6 +150,8 @@ func (c *countingTransport) RoundTrip(request *http.Request) (*http.Response, er
 	switch {
 	case dead:
 		return nil, errKilled
+	case c.refuseStatus && request.Method == http.MethodPatch && strings.HasSuffix(request.URL.Path, "/status"):
+		return nil, errNoStatus
 	case faulty:
 		return c.fault(request)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -150,8 +151,18 @@ func TestWrongImageShowsTheKubeletsWordsAndFixingItHeals(t *testing.T) {
 func TestChangedSettingWaitsForARestart(t *testing.T) {
 	e := readyCluster(t, 2)
 	before := e.podUIDs()
+	drainEvents(e)
 	e.edit(func(c *mysqlv1.MySQLCluster) { c.Spec.MySQL.Config = map[string]string{"max_connections": "500"} })
+	// Before the StatefulSet controller looked, every pod looked up to date, and a script that waits for that went on.
+	e.must(e.reconcile())
+	unknown := e.mustBe(mysqlv1.ConditionUpToDate, metav1.ConditionUnknown, mysqlv1.ReasonWaitingForStatefulSet)
+	if want := e.get().Generation; unknown.ObservedGeneration != want {
+		t.Errorf("observed generation is %d, want %d", unknown.ObservedGeneration, want)
+	}
 	e.mustSettle()
+	if told := drainEvents(e); len(told) != 1 || !strings.Contains(told[0], "RestartPending") {
+		t.Errorf("events are %q, want one that tells of the pending restart", told)
+	}
 	c := e.mustBe(mysqlv1.ConditionUpToDate, metav1.ConditionFalse, mysqlv1.ReasonRestartPending)
 	if !strings.Contains(c.Message, "c-0, c-1") {
 		t.Errorf("message %q does not name the instances", c.Message)
@@ -183,6 +194,27 @@ func TestReplicasUpJoinByClone(t *testing.T) {
 		t.Errorf("%d instances are in sync, want 3", n)
 	}
 	e.checkChildren(3)
+}
+
+// TestScaleWorksUpwardsOnly: `kubectl scale` must not be a way round the rule of replicas.
+func TestScaleWorksUpwardsOnly(t *testing.T) {
+	e := readyCluster(t, 1)
+	e.sim.grow(3)
+	scale := func(replicas int32) error {
+		live := &autoscalingv1.Scale{}
+		e.must(e.api.SubResource("scale").Get(t.Context(), e.get(), live))
+		if live.Status.Replicas != e.get().Status.Replicas || live.Status.Selector == "" {
+			t.Errorf("scale tells %+v, want the %d pods and their selector", live.Status, e.get().Status.Replicas)
+		}
+		live.Spec.Replicas = replicas
+		return e.api.SubResource("scale").Update(t.Context(), e.get(), client.WithSubResourceBody(live))
+	}
+	e.must(scale(3))
+	e.mustSettle()
+	if n := len(e.get().Status.HA.InSync); n != 3 {
+		t.Errorf("%d instances are in sync, want 3", n)
+	}
+	mustRefuse(t, scale(1), "replicas cannot be lowered yet")
 }
 
 func TestPausedClusterIsLeftAlone(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	mysqlv1 "github.com/keelson-dev/mysql-operator/api/v1"
@@ -67,18 +68,27 @@ func (r *Reconciler) reconcileStatefulSet(ctx context.Context, s *scope) kube.Ou
 		if _, err := kube.DeleteExact(ctx, r.Client, s.set, client.PropagationPolicy("Orphan")); err != nil {
 			return kube.Retry(err)
 		}
+		s.set = nil
 		return kube.Wait(kube.SoonInterval, mysqlv1.ReasonStorageGrowing)
 	}
 	want, err := resources.StatefulSet(s.in, size)
 	if err != nil {
 		return kube.Stop(err, mysqlv1.ReasonInvalidSpec)
 	}
-	_, _, err = kube.Apply(ctx, r.Client, naming.OwnerCluster, kube.StatefulSets(), want)
-	if apierrors.IsInvalid(err) {
+	live, wrote, err := kube.Apply(ctx, r.Client, naming.OwnerCluster, kube.StatefulSets(), want)
+	switch {
+	case apierrors.IsInvalid(err):
 		// What the API server finds wrong with a pod template (say, in podTemplate.spec) only a person can change.
 		return kube.Stop(err, mysqlv1.ReasonApplyFailed)
+	case err != nil:
+		return kube.Retry(err)
 	}
-	return kube.From(err)
+	// What is judged from here on is the set as it is now: the pods of the one before a write look up to date.
+	s.set = live
+	if wrote {
+		s.set.Generation = ptr.Deref(want.Generation, 0) // the API server's answer is in want
+	}
+	return kube.Done()
 }
 
 // +kubebuilder:rbac:groups=monitoring.coreos.com,resources=podmonitors,verbs=create;get;list;patch;watch

@@ -52,10 +52,16 @@ func neverReady(s *scope, pod *corev1.Pod) bool {
 	return !isReady(pod) && pod.Labels[naming.LabelRole] == "" && !s.said[pod.Name].Snapshot.GetReady()
 }
 
+// isSettled tells whether the StatefulSet controller has looked at the newest template.
+func isSettled(set *appsv1.StatefulSet) bool {
+	return set != nil && set.DeletionTimestamp == nil &&
+		set.Status.ObservedGeneration == set.Generation && set.Status.UpdateRevision != ""
+}
+
 // isOutdated tells whether a pod was made from an older template than the StatefulSet's present one. While the
 // StatefulSet controller has not looked at the newest spec, nobody can tell, and nothing is outdated.
 func isOutdated(set *appsv1.StatefulSet, pod *corev1.Pod) bool {
-	if set == nil || set.Status.ObservedGeneration != set.Generation || set.Status.UpdateRevision == "" {
+	if !isSettled(set) {
 		return false
 	}
 	return pod.Labels[appsv1.ControllerRevisionHashLabelKey] != set.Status.UpdateRevision

@@ -22,9 +22,11 @@ import (
 
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
-// report writes the status if it changed, and then, not before, tells the events and metrics.
+// report tells what was done, writes the status if it changed, and then, not before, tells how the conditions changed.
+// What was done has happened whether or not the status can be written, and no later reconcile would tell of it.
 func (r *Reconciler) report(ctx context.Context, s *scope) kube.Outcome {
-	if s.pods == nil || s.found.unheard || s.found.deleting == gone {
+	r.Events.Publish(s.cluster, s.found.events)
+	if !s.found.observed || s.found.unheard || s.found.deleting == gone {
 		return kube.Done() // nothing could be observed, or there is nothing left to report to
 	}
 	status := buildStatus(s)
@@ -40,15 +42,9 @@ func (r *Reconciler) report(ctx context.Context, s *scope) kube.Outcome {
 }
 
 func (r *Reconciler) publish(s *scope, status mysqlv1.MySQLClusterStatus) {
-	r.Events.Publish(s.cluster, append(s.found.events, conditionEvents(s.cluster.Status.Conditions, status.Conditions)...))
-	d, ha := s.found.decision, s.ha()
+	r.Events.Publish(s.cluster, conditionEvents(s.cluster.Status.Conditions, status.Conditions))
+	ha := s.ha()
 	name := metrics.Cluster{Namespace: s.cluster.Namespace, Name: s.cluster.Name}
-	if d.Persist != nil || len(d.Orders) > 0 {
-		r.Metrics.Decided(string(d.Reason))
-	}
-	if s.found.ha != nil && s.cluster.Status.HA != nil && s.cluster.Status.HA.Primary != s.found.ha.Primary {
-		r.Metrics.PrimaryChanged(name)
-	}
 	r.Metrics.Observe(name, metrics.State{Epoch: ha.Epoch, InSync: len(ha.InSync), Ready: int(status.ReadyReplicas)})
 }
 
@@ -85,11 +81,17 @@ func conditionEvents(before, after []metav1.Condition) []events.Event {
 // conditionEvent tells of one condition that changed; was is zero when there was none.
 func conditionEvent(was, is metav1.Condition) []events.Event {
 	t, reason := mysqlv1.ConditionType(is.Type), mysqlv1.Reason(is.Reason)
-	wasTrue := was.Status == metav1.ConditionTrue
+	// An edit makes UpToDate Unknown for a moment; what is told is how it was before and what comes of it.
+	passing := was.Reason == string(mysqlv1.ReasonWaitingForStatefulSet)
+	wasTrue := was.Status == metav1.ConditionTrue || passing
 	switch {
+	case reason == mysqlv1.ReasonWaitingForStatefulSet:
+		return nil
 	case is.Status == metav1.ConditionTrue && !wasTrue && was.Status != "":
-		return []events.Event{events.ConditionTrue(t, reason)}
-	case is.Status != metav1.ConditionTrue && (wasTrue || needsPerson(reason)):
+		return []events.Event{events.ConditionTrue(t, reason, is.Message)}
+	case is.Status == metav1.ConditionUnknown && wasTrue:
+		return []events.Event{events.ConditionUnknown(t, reason, is.Message)}
+	case is.Status == metav1.ConditionFalse && (wasTrue || needsPerson(reason)):
 		return []events.Event{events.ConditionFalse(t, reason, is.Message)}
 	}
 	return nil

@@ -46,19 +46,25 @@ type secrets struct {
 type found struct {
 	decision     planner.Decision
 	ha           *mysqlv1.HAStatus // as stored, after this reconcile's own write
-	events       []events.Event    // published after the status was saved
+	events       []events.Event    // of what was done in this reconcile
 	failed       []string          // children that could not be written, in sentences
 	growing      []string          // volume claims that are being expanded
 	growRefused  string            // why volumes cannot grow
 	certificates certificateState
 	deleting     string // what a deletion waits for
+	observed     bool   // the objects of the cluster were read
+	planned      bool   // a decision was made, so decision is one
 	unheard      bool   // the pass ended before anything was decided
 }
 
 // unheard tells that a stream to an instance that had a role was begun and has not come up nor failed yet. An operator
 // that has just started would otherwise report every cluster as unreachable for a moment, and wake whoever watches the
-// conditions. A first attempt ends within the client's dial timeout.
+// conditions. A first attempt ends within the client's dial timeout. Without an authority no stream is begun at all, and
+// waiting for one would go on for ever, with not a word in the status of what is wrong.
 func (s *scope) unheard() bool {
+	if !s.secrets.authority.isKnown() {
+		return false
+	}
 	for name, said := range s.said {
 		if s.pods[name].Labels[naming.LabelRole] != "" && said.Snapshot == nil && said.Err == nil {
 			return true

@@ -46,6 +46,9 @@ func buildStatus(s *scope) mysqlv1.MySQLClusterStatus {
 		Instances:          instanceStatuses(s),
 		Conditions:         s.cluster.Status.Conditions,
 	}
+	if !f.planned && f.deleting == "" && s.cluster.Status.Phase != "" {
+		out.Phase = s.cluster.Status.Phase // it sums up conditions that were left as they are
+	}
 	for _, c := range list {
 		out.Conditions = kube.SetCondition(out.Conditions, c, s.cluster.Generation, s.now)
 	}
@@ -58,6 +61,7 @@ func gatherFacts(s *scope) facts {
 		minInSync:    int(resources.MinInSync(s.cluster)),
 		ha:           s.ha(),
 		decision:     s.found.decision,
+		planned:      s.found.planned,
 		why:          map[string]string{},
 		growing:      s.found.growing,
 		growRefused:  s.found.growRefused,
@@ -65,6 +69,7 @@ func gatherFacts(s *scope) facts {
 		invalid:      s.invalid,
 		certificates: s.found.certificates,
 		paused:       s.paused,
+		unsettled:    !isSettled(s.set),
 		deleting:     s.found.deleting,
 	}
 	for i, name := range s.names() {

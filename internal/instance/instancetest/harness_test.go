@@ -4,13 +4,14 @@ package instancetest
 
 import (
 	"context"
-	"crypto/rand"
+	crand "crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -97,18 +98,32 @@ func newWorld(t *testing.T, n int) *world {
 	return w
 }
 
+// freePorts finds ports below the range that the kernel gives to clients: a port from that range, free now, may be an
+// outgoing connection's when the manager starts.
 func freePorts(t *testing.T) ports {
 	t.Helper()
+	const lowest, highest, tries = 12000, 32000, 100
 	var p ports
-	for _, into := range []*int{&p.Manager, &p.Probes, &p.Metrics, &p.MySQL, &p.Admin} {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
+	for range tries {
+		if p.take(lowest + rand.IntN(highest-lowest)) {
+			return p
 		}
-		defer func() { _ = l.Close() }() // all are held until the last is known
-		*into = l.Addr().(*net.TCPAddr).Port
 	}
+	t.Fatal("found no free ports on 127.0.0.1")
 	return p
+}
+
+// take takes consecutive ports, if they are all free.
+func (p *ports) take(first int) bool {
+	for i, into := range []*int{&p.Manager, &p.Probes, &p.Metrics, &p.MySQL, &p.Admin} {
+		*into = first + i
+		l, err := net.Listen("tcp", local(*into))
+		if err != nil {
+			return false
+		}
+		_ = l.Close() // it was only to see
+	}
+	return true
 }
 
 func (w *world) newNode(name string, p ports, managers map[string]int) *node {
@@ -172,7 +187,7 @@ func (w *world) withAddress(pair pki.Pair) []byte {
 	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	w.must(err)
 	cert.IPAddresses = []net.IP{net.IPv4(127, 0, 0, 1)}
-	der, err := x509.CreateCertificate(rand.Reader, cert, w.ca.Certificate(), cert.PublicKey, key)
+	der, err := x509.CreateCertificate(crand.Reader, cert, w.ca.Certificate(), cert.PublicKey, key)
 	w.must(err)
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 }

@@ -118,8 +118,8 @@ func (w *World) report(i *Instance) planner.Report {
 	}
 	if i.State == planner.StateRunning {
 		s := planner.Server{
-			NeedsClone: i.NeedsClone,
-			StartID:    strconv.Itoa(i.startID), Open: i.open, Barrier: i.barrier, WaitFor: i.appliedK,
+			NeedsClone: i.NeedsClone, SourceEnabled: i.appliedK > 0,
+			StartID: strconv.Itoa(i.startID), Open: i.open, Barrier: i.barrier, WaitFor: i.appliedK,
 			ReplicaEnabled: i.acking, ReplicaStatus: i.acking && i.sending != "", ReceiverConnected: i.sending != "", ApplierRunning: true,
 		}
 		if i.sending == "" {
