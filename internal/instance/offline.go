@@ -44,12 +44,11 @@ func startScan(p layout.Paths, rec marker.Record, finished func()) *offlineScan 
 const rescanEvery = 10 * time.Second
 
 // scan keeps the scan of a server that does not run.
-func (m *Manager) scan(rec marker.Record) *offlineScan {
+func (m *Manager) scan(rec marker.Record) {
 	s := m.offline
 	if s == nil || (s.done() && s.err != nil && time.Since(s.started) >= rescanEvery) {
 		m.offline = startScan(m.cfg.Paths, rec, m.poke)
 	}
-	return m.offline
 }
 
 func (s *offlineScan) done() bool {

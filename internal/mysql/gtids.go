@@ -41,13 +41,14 @@ func (s *Server) FillEmpty(ctx context.Context, missing []string) error {
 	if err != nil {
 		return classify("fill empty transactions", err)
 	}
-	until := time.Now().Add(fillSlice)
+	slice, cancel := context.WithTimeout(ctx, fillSlice)
+	defer cancel()
 	err = func() error {
 		if _, err := conn.ExecContext(ctx, `SET GLOBAL super_read_only = 0, GLOBAL read_only = 1`); err != nil {
 			return err
 		}
 		for _, one := range missing {
-			if time.Now().After(until) {
+			if slice.Err() != nil {
 				break
 			}
 			if err := fillOne(ctx, conn, one); err != nil {

@@ -252,7 +252,7 @@ func channel(row map[string]sql.NullString) (Channel, error) {
 func (s *Server) BinlogFile(ctx context.Context) (file string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	rows, err := s.db.QueryContext(ctx, `SHOW BINARY LOG STATUS`)
+	rows, err := s.db.QueryContext(ctx, `SHOW BINARY LOG STATUS`) //nolint:sqlclosecheck // each closes them
 	err = each(rows, err, func() error {
 		values := make([]sql.NullString, 5)
 		err := rows.Scan(&values[0], &values[1], &values[2], &values[3], &values[4])

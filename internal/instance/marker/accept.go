@@ -28,10 +28,7 @@ var (
 // Accept tells whether an order with that header may be followed by an instance that has stored r (I4). An order
 // with the stored numbers is accepted again: orders are repeated, and the steps of a shrink share a revision.
 func Accept(r Record, o *wire.Order) error {
-	if !r.Initialized && r.ClusterUID != o.GetClusterUid() {
-		// Nothing is kept here: what an older cluster of the same name left behind must not block a new one.
-		r = Record{}
-	}
+	r = r.unlessLeftover(o)
 	switch {
 	case o.GetClusterUid() == "" || o.GetEpoch() < 1 || o.GetRevision() < 0:
 		return fmt.Errorf("%w: cluster UID %q, epoch %d, revision %d", ErrMalformed, o.GetClusterUid(), o.GetEpoch(), o.GetRevision())
@@ -44,6 +41,15 @@ func Accept(r Record, o *wire.Order) error {
 		return fmt.Errorf("%w: epoch %d has %s, order %s", ErrOtherPrimary, o.GetEpoch(), r.Order.Primary, o.GetPrimary())
 	}
 	return nil
+}
+
+// unlessLeftover returns an empty record where no data is kept: what an older cluster of the same name left behind must
+// not block a new one.
+func (r Record) unlessLeftover(o *wire.Order) Record {
+	if !r.Initialized && r.ClusterUID != o.GetClusterUid() {
+		return Record{}
+	}
+	return r
 }
 
 // AcceptRole is Accept for a role order. Within one epoch and revision the steps of a shrink follow each other, so that a

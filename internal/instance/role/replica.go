@@ -212,13 +212,19 @@ func (p *pass) start(want Replica) error {
 		return err
 	}
 	p.Memory.pointed = false
-	if now := &p.st.Channel; now.ReceiverErrno == 0 && now.Receiver != mysql.ReceiverConnected && p.Memory.receiver.standing() {
-		now.ReceiverErrno, now.ReceiverError = before.ReceiverErrno, before.ReceiverError
-	}
+	p.keepReceiverError(before)
 	if c := p.st.Channel; !c.Applier && c.ApplierError == "" && !want.Lent {
 		return p.did(p.DB.StartApplier)
 	}
 	return nil
+}
+
+// keepReceiverError keeps an error to be read that the start has cleared, until it is known whether it helped.
+func (p *pass) keepReceiverError(before mysql.Channel) {
+	c := &p.st.Channel
+	if c.ReceiverErrno == 0 && c.Receiver != mysql.ReceiverConnected && p.Memory.receiver.standing() {
+		c.ReceiverErrno, c.ReceiverError = before.ReceiverErrno, before.ReceiverError
+	}
 }
 
 // goOnline lets clients read once the replica was attached (F8).
