@@ -37,6 +37,9 @@ func (m *Manager) startJob(ctx context.Context, j *job) {
 	ctx, cancel := context.WithCancel(ctx)
 	m.inbox.mu.Lock()
 	j.cancel = cancel
+	if m.inbox.stop {
+		cancel() // the request came between the order and its start, and found nothing to cancel
+	}
 	m.inbox.mu.Unlock()
 	go func() {
 		defer cancel()
@@ -73,7 +76,7 @@ func (m *Manager) jobStep(ctx context.Context) bool {
 
 // giveUpData ends the server whose data an order has replaced.
 func (m *Manager) giveUpData() {
-	m.fence = ""
+	m.fence, m.offline = "", nil
 	if m.server == nil {
 		return
 	}
@@ -87,7 +90,7 @@ func (m *Manager) endJob(j *job) {
 	m.inbox.mu.Lock()
 	m.inbox.job = nil
 	m.inbox.mu.Unlock()
-	m.intact, m.attached, m.notBefore = true, false, time.Time{}
+	m.intact, m.attached, m.notBefore, m.recovery = true, false, time.Time{}, nil
 	if j.err == nil {
 		if j.server != nil {
 			m.take(j.server)

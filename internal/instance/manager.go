@@ -105,13 +105,16 @@ type state struct {
 	peersAsk     time.Time
 	warmed       time.Time
 	certsRead    time.Time
+	certsDue     bool // mysqld has not loaded the newest yet
+	// passwordsRead is when the mounted passwords were last compared with those that mysqld has.
+	passwordsRead time.Time
 }
 
 // New opens the marker and decides whether anything may be touched.
 func New(ctx context.Context, cfg Config, sup *supervisor.Supervisor) (*Manager, error) {
-	version, err := mysqld.FindVersion(ctx, cfg.Paths.Mysqld)
-	if err != nil {
-		return nil, err
+	version, unusable := mysqld.FindVersion(ctx, cfg.Paths.Mysqld)
+	if ctx.Err() != nil {
+		return nil, unusable
 	}
 	m := &Manager{
 		cfg: cfg, log: cfg.Log, id: rand.Text(), wake: make(chan struct{}, 1),
@@ -130,6 +133,10 @@ func New(ctx context.Context, cfg Config, sup *supervisor.Supervisor) (*Manager,
 	}
 	if err := m.openMarker(); err != nil {
 		return nil, err
+	}
+	if unusable != nil && m.quarantine == "" {
+		// Served rather than a process that ends again and again: the reason is to be read in the cluster's status.
+		m.quarantine = unusable.Error()
 	}
 	m.hub = server.NewHub(&wire.Snapshot{Instance: cfg.Instance, ManagerId: m.id, BootId: cfg.BootID, ManagerVersion: cfg.Version})
 	return m, nil

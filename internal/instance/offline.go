@@ -5,8 +5,10 @@ package instance
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/keelson-dev/mysql-operator/internal/gtid"
 	"github.com/keelson-dev/mysql-operator/internal/instance/layout"
@@ -18,6 +20,7 @@ import (
 // offlineScan is what the files of a stopped server hold.
 type offlineScan struct {
 	finished chan struct{}
+	started  time.Time
 	told     bool // the loop has published it once
 	// Valid once finished is closed.
 	binlog      gtid.Set  // all that the binlogs speak of
@@ -28,13 +31,24 @@ type offlineScan struct {
 
 // startScan reads the files on another goroutine: gigabytes take seconds, and orders are answered meanwhile.
 func startScan(p layout.Paths, rec marker.Record, finished func()) *offlineScan {
-	s := &offlineScan{finished: make(chan struct{})}
+	s := &offlineScan{finished: make(chan struct{}), started: time.Now()}
 	go func() {
 		s.read(p, rec)
 		close(s.finished)
 		finished()
 	}()
 	return s
+}
+
+// rescanEvery is how often a scan that ended with an error is made again: the volume may come back.
+const rescanEvery = 10 * time.Second
+
+// scan keeps the scan of a server that does not run.
+func (m *Manager) scan(rec marker.Record) {
+	s := m.offline
+	if s == nil || (s.done() && s.err != nil && time.Since(s.started) >= rescanEvery) {
+		m.offline = startScan(m.cfg.Paths, rec, m.poke)
+	}
 }
 
 func (s *offlineScan) done() bool {
@@ -154,7 +168,12 @@ func (m *Manager) renew(ctx context.Context, missing []string) {
 }
 
 func (m *Manager) fill(ctx context.Context) {
-	if err := m.server.DB.FillEmpty(ctx, m.recovery.fill); err != nil {
+	// Each call fills for a while only: those that are there already are left out, or it would not get beyond them.
+	left := slices.DeleteFunc(slices.Clone(m.recovery.fill), func(one string) bool {
+		set, err := gtid.Parse(one)
+		return err == nil && m.status.Executed.Contains(set)
+	})
+	if err := m.server.DB.FillEmpty(ctx, left); err != nil {
 		m.why = err.Error()
 		m.log.Error(err, "Filling forgotten transactions")
 	}

@@ -24,7 +24,7 @@ func refusal(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, marker.ErrOlder), errors.Is(err, marker.ErrOtherPrimary):
+	case errors.Is(err, marker.ErrOlder), errors.Is(err, marker.ErrOtherPrimary), errors.Is(err, marker.ErrReplaced):
 		return status.Error(codes.Aborted, err.Error())
 	case errors.Is(err, marker.ErrMalformed):
 		return status.Error(codes.InvalidArgument, err.Error())
@@ -160,7 +160,7 @@ func (m *Manager) acceptRole(order *wire.RoleOrder) error {
 		if !r.Initialized {
 			return r, refuse("the instance is empty")
 		}
-		if err := marker.Accept(r, order.GetOrder()); err != nil {
+		if err := marker.AcceptRole(r, order); err != nil {
 			return r, err
 		}
 		return r.WithRole(order), nil

@@ -16,7 +16,7 @@ import (
 const (
 	// pingTimeout bounds the question whether a starting mysqld answers.
 	pingTimeout = time.Second
-	// certsEvery is how often the mounted certificates are looked at.
+	// certsEvery is how often the mounted certificates and passwords are looked at.
 	certsEvery = 10 * time.Second
 	// warmEvery is how often lost standing connections are made anew.
 	warmEvery = 5 * time.Second
@@ -42,6 +42,7 @@ func (m *Manager) step(ctx context.Context) (done bool) {
 		return stop
 	}
 	m.refreshCertificates(ctx)
+	m.refreshPasswords(ctx)
 	if m.jobStep(ctx) {
 		return false
 	}
@@ -80,7 +81,7 @@ func (m *Manager) becomeEmpty() {
 // runStep is a pass of an instance that has data and was not asked to stop.
 func (m *Manager) runStep(ctx context.Context, rec marker.Record) {
 	if rec.Order.Role == wire.Role_ROLE_FENCED || m.fence != "" {
-		m.fenceStep(ctx)
+		m.fenceStep(ctx, rec)
 		return
 	}
 	if m.server == nil {
@@ -140,7 +141,7 @@ func (m *Manager) warm(ctx context.Context) {
 
 // converge goes towards the stored role.
 func (m *Manager) converge(ctx context.Context, rec marker.Record) {
-	engine := &role.Engine{DB: m.server.DB, Asker: m.peers, ClusterUID: rec.ClusterUID, Memory: m.memory}
+	engine := &role.Engine{DB: m.server.DB, Asker: m.peers, ClusterUID: rec.ClusterUID, Memory: m.memory, Log: m.log}
 	var err error
 	switch rec.Order.Role { //nolint:exhaustive // fenced does not run
 	case wire.Role_ROLE_PRIMARY:
@@ -197,12 +198,37 @@ func (m *Manager) refreshCertificates(ctx context.Context) {
 	changed, err := m.certs.refresh()
 	if err != nil {
 		m.log.Error(err, "Reading certificates")
+	}
+	// It stands until mysqld has them: a reload that failed, or that met a server that did not answer, is repeated.
+	m.certsDue = m.certsDue || changed
+	if !m.certsDue || !m.answering {
 		return
 	}
-	if changed && m.answering {
-		m.log.Info("Reloading certificates")
-		if err := m.server.DB.ReloadTLS(ctx); err != nil {
-			m.log.Error(err, "Reloading certificates")
-		}
+	m.log.Info("Reloading certificates")
+	if err := m.server.DB.ReloadTLS(ctx); err != nil {
+		m.log.Error(err, "Reloading certificates")
+		return
+	}
+	m.certsDue = false
+}
+
+// refreshPasswords tells mysqld of passwords that were made anew while it runs. At the start it takes them from its init
+// file; without this nobody could join or clone until then, since the others show what the Secret says now.
+func (m *Manager) refreshPasswords(ctx context.Context) {
+	if !m.answering || time.Since(m.passwordsRead) < certsEvery {
+		return
+	}
+	m.passwordsRead = time.Now()
+	now, err := m.cfg.Paths.ReadCredentials()
+	if err != nil {
+		m.log.Error(err, "Reading passwords")
+		return
+	}
+	if now == m.server.Credentials {
+		return
+	}
+	m.log.Info("Setting passwords that were changed")
+	if err := m.server.SetPasswords(ctx, now); err != nil {
+		m.log.Error(err, "Setting passwords")
 	}
 }

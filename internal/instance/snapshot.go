@@ -113,7 +113,7 @@ func (m *Manager) snapshot(v view) *wire.Snapshot {
 		if inEffect && v.barrier != nil {
 			s.Server.Barrier = v.barrier.String()
 		}
-	case v.offline != nil:
+	case v.offline != nil && v.incarnation == rec.Incarnation:
 		s.Gtid, s.Offline = &wire.GTIDs{Executed: v.offline.String()}, true
 	}
 	s.Ready = ready(v, rec)
@@ -147,7 +147,7 @@ func ready(v view, rec marker.Record) bool {
 	case wire.Role_ROLE_PRIMARY:
 		return isOpen(v)
 	case wire.Role_ROLE_REPLICA:
-		return v.attached
+		return v.attached && !v.status.Offline
 	}
 	return false
 }

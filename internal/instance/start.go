@@ -15,6 +15,7 @@ import (
 	"github.com/keelson-dev/mysql-operator/internal/instance/marker"
 	"github.com/keelson-dev/mysql-operator/internal/instance/mysqld"
 	"github.com/keelson-dev/mysql-operator/internal/instance/role"
+	"github.com/keelson-dev/mysql-operator/internal/mysql"
 	"github.com/keelson-dev/mysql-operator/internal/wire"
 )
 
@@ -40,9 +41,7 @@ func (m *Manager) startStep(ctx context.Context, rec marker.Record) {
 
 // mayResume tells whether a primary's mysqld may start now.
 func (m *Manager) mayResume(ctx context.Context, rec marker.Record) bool {
-	if m.offline == nil {
-		m.offline = startScan(m.cfg.Paths, rec, m.poke)
-	}
+	m.scan(rec)
 	if rec.Clean && m.isConfirmed() {
 		return true
 	}
@@ -123,7 +122,7 @@ func confirms(rec marker.Record, member marker.Member, peer *wire.Marker) string
 	case peer.GetIncarnation() != member.Incarnation || !peer.GetInitialized():
 		return "is another incarnation"
 	case marker.Compare(peer.GetEpoch(), peer.GetRevision(), rec.Order.Epoch, rec.Order.Revision) > 0:
-		return fmt.Sprintf("has stored a newer order (epoch %d revision %d)", peer.GetEpoch(), peer.GetRevision())
+		return "has stored a newer order"
 	}
 	return ""
 }
@@ -133,8 +132,11 @@ func (m *Manager) start(rec marker.Record) error {
 	primary := rec.Order.Role == wire.Role_ROLE_PRIMARY
 	reset := rec.BootID != m.cfg.BootID
 	intact := primary || rec.Clean || !reset
+	// What was begun for an earlier server is not for this one; and it begins only when there is one.
+	m.recovery = nil
+	var check *recovery
 	if primary && !rec.Clean {
-		m.recovery = &recovery{binlog: m.offline.binlog, substantial: m.offline.substantial}
+		check = &recovery{binlog: m.offline.binlog, substantial: m.offline.substantial}
 	}
 	next := rec
 	err := m.store.Update(func(r marker.Record) (marker.Record, error) {
@@ -153,7 +155,11 @@ func (m *Manager) start(rec marker.Record) error {
 		return err
 	}
 	m.intact = intact
-	return m.launch(next)
+	if err := m.launch(next); err != nil {
+		return err
+	}
+	m.recovery = check
+	return nil
 }
 
 func (m *Manager) launch(rec marker.Record) error {
@@ -170,7 +176,7 @@ func (m *Manager) launch(rec marker.Record) error {
 // take makes s the server of this instance.
 func (m *Manager) take(s *mysqld.Server) {
 	m.server, m.answering, m.memory, m.applied = s, false, &role.Memory{}, nil
-	m.offline, m.logs = nil, logsSeen{}
+	m.offline, m.logs, m.status = nil, logsSeen{}, mysql.Status{}
 }
 
 // noticeEnd takes in that mysqld has ended. Whoever confirmed a primary did so for a server that was there.

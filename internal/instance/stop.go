@@ -66,8 +66,12 @@ func (m *Manager) mustLeave(ctx context.Context, rec marker.Record) bool {
 
 // stopInRole stops mysqld as its role demands.
 func (m *Manager) stopInRole(ctx context.Context, rec marker.Record) error {
-	if rec.Order.Role != wire.Role_ROLE_PRIMARY || !m.answering {
+	if !m.acknowledges(rec) {
 		return m.stopCleanly(ctx)
+	}
+	if !m.answering {
+		// What it waits for cannot be told: SIGTERM might acknowledge it.
+		return m.server.Kill()
 	}
 	// SIGTERM while a commit waits would engine-commit it, and spoil a rewind (B6).
 	if err := m.server.DB.SetOffline(ctx, true); err != nil {
@@ -82,6 +86,12 @@ func (m *Manager) stopInRole(ctx context.Context, rec marker.Record) error {
 		m.log.Error(err, "Dismissing replicas")
 	}
 	return m.stopCleanly(ctx)
+}
+
+// acknowledges tells whether clients may have commits in this process that wait. The process counts too: an order that
+// makes a primary something else may be stored and not yet in effect.
+func (m *Manager) acknowledges(rec marker.Record) bool {
+	return rec.Order.Role == wire.Role_ROLE_PRIMARY || m.memory.Opened() || m.status.SourceEnabled
 }
 
 // stopCleanly stops mysqld and notes that it was clean, after everything is on the disk: the next start then needs no
@@ -133,13 +143,14 @@ func (m *Manager) stopProcess(ctx context.Context) (clean bool, err error) {
 }
 
 // fenceStep keeps mysqld stopped. A former primary is stopped in its own order.
-func (m *Manager) fenceStep(ctx context.Context) {
+func (m *Manager) fenceStep(ctx context.Context, rec marker.Record) {
 	why := m.fence
 	if why == "" {
 		why = "fenced by order"
 	}
 	m.become(wire.State_STATE_FENCED, why)
 	if m.server == nil {
+		m.scan(rec) // what it holds is told: others decide by it whether it is needed
 		return
 	}
 	if err := m.fenceServer(ctx); err != nil {

@@ -127,10 +127,6 @@ func network(s Server) []option {
 			option{"ssl_ca", s.Paths.TLSCA},
 			option{"ssl_cert", s.Paths.TLSCert},
 			option{"ssl_key", s.Paths.TLSKey},
-			// The administrative channel has its own, and an empty one is a bad certificate too.
-			option{"admin_ssl_ca", s.Paths.TLSCA},
-			option{"admin_ssl_cert", s.Paths.TLSCert},
-			option{"admin_ssl_key", s.Paths.TLSKey},
 			// The admin listener borrows the certificate above, but not for the check below. Reload both when it changes:
 			// ALTER INSTANCE RELOAD TLS, and again FOR CHANNEL mysql_admin.
 			option{"admin_ssl_ca", s.Paths.TLSCA},

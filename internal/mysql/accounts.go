@@ -51,6 +51,13 @@ func admit(l Login) []string {
 	}
 }
 
+// SetPasswords sets the passwords of accounts (user@host) locally; one that does not exist is left out.
+func (s *Server) SetPasswords(ctx context.Context, passwords map[string]string) error {
+	return s.local(ctx, "set passwords", func(ctx context.Context, conn *sql.Conn) error {
+		return execAll(ctx, conn, setPasswords(passwords))
+	})
+}
+
 // Lock locks accounts locally.
 func (s *Server) Lock(ctx context.Context, accounts []string) error {
 	return s.local(ctx, "lock accounts", func(ctx context.Context, conn *sql.Conn) error {
@@ -67,23 +74,19 @@ func execAll(ctx context.Context, conn *sql.Conn, statements []string) error {
 	return nil
 }
 
-// Evict ends all sessions of the accounts, which must be locked, and the logins under way that may have passed the
-// lock: those with an id up to what the server had handed out when Evict began. A later login meets the lock (F9).
+// Evict ends the sessions of the accounts and the logins under way that may have passed before these were locked or
+// got other credentials: those with an id up to last, ConnectionsMade after that. A later login meets the lock (F9).
 // It returns whether any were found: call it until none are.
-func (s *Server) Evict(ctx context.Context, accounts []string) (found bool, err error) {
+func (s *Server) Evict(ctx context.Context, accounts []string, last uint64) (found bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	last, err := s.connectionsMade(ctx)
-	if err != nil {
-		return false, classify("evict sessions", err)
-	}
 	sessions, err := s.sessions(ctx)
 	if err != nil {
 		return false, classify("evict sessions", err)
 	}
 	for _, session := range sessions {
-		pending := session.User == "unauthenticated user" && session.ID <= last
-		if !pending && !slices.Contains(accounts, session.User) {
+		pending := session.User == "unauthenticated user"
+		if session.ID > last || (!pending && !slices.Contains(accounts, session.User)) {
 			continue
 		}
 		found = true
@@ -94,10 +97,13 @@ func (s *Server) Evict(ctx context.Context, accounts []string) (found bool, err 
 	return found, nil
 }
 
-func (s *Server) connectionsMade(ctx context.Context) (last uint64, err error) {
+// ConnectionsMade returns the newest session id that the server has handed out.
+func (s *Server) ConnectionsMade(ctx context.Context) (last uint64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
 	err = s.db.QueryRowContext(ctx, `SELECT VARIABLE_VALUE FROM performance_schema.global_status
 		WHERE VARIABLE_NAME = 'Connections'`).Scan(&last)
-	return last, err
+	return last, classify("count connections", err)
 }
 
 func (s *Server) sessions(ctx context.Context) (list []Session, err error) {

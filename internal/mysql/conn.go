@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -35,6 +36,7 @@ type Config struct {
 type Server struct {
 	db        *sql.DB
 	connector driver.Connector
+	password  *atomic.Pointer[string]
 }
 
 // Open returns a Server; it does not connect yet.
@@ -45,6 +47,15 @@ func Open(c Config) (*Server, error) {
 	cfg.Timeout = loginTimeout
 	cfg.InterpolateParams = true
 	cfg.Logger = &mysql.NopLogger{} // errors are returned; the driver's own log lines would be unstructured
+	password := &atomic.Pointer[string]{}
+	password.Store(&c.Password)
+	err := cfg.Apply(mysql.BeforeConnect(func(_ context.Context, one *mysql.Config) error {
+		one.Passwd = *password.Load()
+		return nil
+	}))
+	if err != nil {
+		return nil, fmt.Errorf("configure connection: %w", err)
+	}
 	connector, err := mysql.NewConnector(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("configure connection: %w", err)
@@ -52,8 +63,11 @@ func Open(c Config) (*Server, error) {
 	db := sql.OpenDB(connector)
 	db.SetMaxOpenConns(connections)
 	db.SetMaxIdleConns(connections)
-	return &Server{db: db, connector: connector}, nil
+	return &Server{db: db, connector: connector, password: password}, nil
 }
+
+// UsePassword makes new connections log in with that password; those that are open stay.
+func (s *Server) UsePassword(password string) { s.password.Store(&password) }
 
 // Close closes the connections.
 func (s *Server) Close() error { return s.db.Close() }

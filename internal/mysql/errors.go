@@ -26,13 +26,13 @@ var (
 
 // Numbers of server errors.
 const (
-	erAccessDenied       = 1045
-	erReadOnly           = 1290
-	erReadOnlyMode       = 1836
-	erNoSuchThread       = 1094
-	erSourcePurged       = 1236
-	erSourcePurgedGTIDs  = 1789
-	erPurgedRequiredGTID = 13117
+	erAccessDenied      = 1045
+	erReadOnly          = 1290
+	erReadOnlyMode      = 1836
+	erNoSuchThread      = 1094
+	erSourcePurged      = 1236
+	erSourcePurgedGTIDs = 1789
+	erSourceSaidFatal   = 13114 // what a receiver makes of a source's error, whose number is in the text
 )
 
 func classify(verb string, err error) error {

@@ -64,12 +64,21 @@ func (f First) application() []string {
 func InitFile(passwords map[string]string, locked []string) string {
 	var b strings.Builder
 	b.WriteString("SET SESSION sql_log_bin = 0;\n")
-	for _, account := range slices.Sorted(maps.Keys(passwords)) {
-		user, host, _ := strings.Cut(account, "@")
-		fmt.Fprintf(&b, "ALTER USER IF EXISTS %s@%s IDENTIFIED BY %s;\n", quote(user), quote(host), quote(passwords[account]))
+	for _, statement := range setPasswords(passwords) {
+		b.WriteString(statement + ";\n")
 	}
 	for _, user := range locked {
 		fmt.Fprintf(&b, "ALTER USER IF EXISTS %s@'%%' ACCOUNT LOCK;\n", quote(user))
 	}
 	return b.String()
+}
+
+func setPasswords(passwords map[string]string) []string {
+	var out []string
+	for _, account := range slices.Sorted(maps.Keys(passwords)) {
+		at := strings.LastIndex(account, "@")
+		out = append(out, fmt.Sprintf(`ALTER USER IF EXISTS %s@%s IDENTIFIED BY %s`,
+			quote(account[:at]), quote(account[at+1:]), quote(passwords[account])))
+	}
+	return out
 }

@@ -35,5 +35,8 @@ func (s *Server) OpenForWrites(ctx context.Context) error {
 
 // ReloadTLS makes new connections use the certificate files as they are now; running ones are kept.
 func (s *Server) ReloadTLS(ctx context.Context) error {
-	return s.exec(ctx, "reload certificates", `ALTER INSTANCE RELOAD TLS`)
+	if err := s.exec(ctx, "reload certificates", `ALTER INSTANCE RELOAD TLS`); err != nil {
+		return err
+	}
+	return s.exec(ctx, "reload certificates of the administrative port", `ALTER INSTANCE RELOAD TLS FOR CHANNEL mysql_admin`)
 }

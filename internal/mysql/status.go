@@ -82,8 +82,11 @@ type Channel struct {
 // NeedsClone tells whether the source has purged what this server lacks, so that only a clone can help.
 func (c Channel) NeedsClone() bool {
 	switch c.ReceiverErrno {
-	case erSourcePurged, erSourcePurgedGTIDs, erPurgedRequiredGTID:
+	case erSourcePurged, erSourcePurgedGTIDs:
 		return true
+	case erSourceSaidFatal:
+		// The source uses the number also to end the dump of a replica that comes with the UUID of another.
+		return strings.Contains(c.ReceiverError, "fatal error 1236") && !strings.Contains(c.ReceiverError, "same server_uuid")
 	}
 	return false
 }
@@ -219,6 +222,11 @@ func gatherChannel(ctx context.Context, conn *sql.Conn, st *Status) error {
 	})
 }
 
+// attempt counts up each second in the text of an error, which would be a change of the cluster's status each time.
+var attempt = regexp.MustCompile(` ?This was attempt \d+/\d+,? with a delay of \d+ seconds between attempts\.`)
+
+func withoutAttempt(text string) string { return attempt.ReplaceAllString(text, "") }
+
 func channel(row map[string]sql.NullString) (Channel, error) {
 	received, err := gtid.Parse(row["Retrieved_Gtid_Set"].String)
 	if err != nil {
@@ -235,7 +243,7 @@ func channel(row map[string]sql.NullString) (Channel, error) {
 		SourceHost: row["Source_Host"].String, SourcePort: port,
 		SourceUser: row["Source_User"].String, SourceUUID: row["Source_UUID"].String,
 		Receiver: Receiver(row["Replica_IO_Running"].String), Applier: row["Replica_SQL_Running"].String == "Yes",
-		Received: received, ReceiverErrno: errno, ReceiverError: row["Last_IO_Error"].String,
+		Received: received, ReceiverErrno: errno, ReceiverError: withoutAttempt(row["Last_IO_Error"].String),
 		ApplierError: row["Last_SQL_Error"].String, LagSeconds: lag,
 	}, nil
 }
@@ -244,7 +252,7 @@ func channel(row map[string]sql.NullString) (Channel, error) {
 func (s *Server) BinlogFile(ctx context.Context) (file string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	rows, err := s.db.QueryContext(ctx, `SHOW BINARY LOG STATUS`)
+	rows, err := s.db.QueryContext(ctx, `SHOW BINARY LOG STATUS`) //nolint:sqlclosecheck // each closes them
 	err = each(rows, err, func() error {
 		values := make([]sql.NullString, 5)
 		err := rows.Scan(&values[0], &values[1], &values[2], &values[3], &values[4])

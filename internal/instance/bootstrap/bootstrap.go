@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/keelson-dev/mysql-operator/internal/instance/layout"
@@ -121,9 +122,27 @@ func Clone(ctx context.Context, l *mysqld.Launcher, scratch *mysqld.Server, s So
 // progressEvery is how often the progress of a clone is read.
 const progressEvery = 500 * time.Millisecond
 
+// stallTimeout is how long no byte may come: the donor keeps its applier stopped, and a clone that meets DDL there can
+// wait for ever.
+const stallTimeout = 30 * time.Second
+
+// stall watches the copying stages; the others (writing to the disk, removing) move no bytes.
+type stall struct {
+	last  mysql.CloneProgress
+	since time.Time
+}
+
+func (s *stall) stands(p mysql.CloneProgress, now time.Time) bool {
+	if s.since.IsZero() || p != s.last || !strings.HasSuffix(p.Stage, "COPY") {
+		s.last, s.since = p, now
+	}
+	return now.Sub(s.since) >= stallTimeout
+}
+
 func watch(ctx context.Context, scratch *mysqld.Server, done <-chan error, progress func(mysql.CloneProgress)) error {
 	tick := time.NewTicker(progressEvery)
 	defer tick.Stop()
+	var s stall
 	for {
 		select {
 		case err := <-done:
@@ -133,6 +152,10 @@ func watch(ctx context.Context, scratch *mysqld.Server, done <-chan error, progr
 		case <-tick.C:
 			if p, err := scratch.DB.CloneProgress(ctx); err == nil {
 				progress(p)
+				if s.stands(p, time.Now()) {
+					// Its connections end with it, and the donor, which is given back, ends its own side.
+					return fmt.Errorf("the clone made no progress for %s", stallTimeout)
+				}
 			}
 		}
 	}

@@ -124,6 +124,29 @@ func frozenLogins(w *world) {
 	w.equal()
 }
 
+// The list shrinks while a statement about accounts waits for an acknowledgement: what the manager has to say about
+// accounts waits behind it, and no member could log in (ha-rules B1).
+func shrinkBehindAnAccountStatement(w *world) {
+	resume := w.instances["db-1"].pause()
+	c := w.admin("db-0")
+	result := make(chan error, 1)
+	go func() { result <- c.try("CREATE USER behind@'%' IDENTIFIED BY 'x'") }()
+	w.await("db-0", "the statement waits", func(s *wire.Snapshot) bool {
+		return s.GetServer().GetWaitSessions() > 0 && s.GetGtid().GetOwned() != ""
+	})
+	w.shrink("db-1")
+	if err := <-result; err == nil {
+		w.t.Error("a statement without an acknowledgement was reported as done")
+	}
+	w.await("db-0", "it is open", func(s *wire.Snapshot) bool { return s.GetServer().GetOpen() })
+	if !w.instances["db-0"].logged("waits behind a commit") {
+		w.t.Error("it was not killed for the statement that waited")
+	}
+	resume()
+	w.grow("db-1")
+	w.equal()
+}
+
 // A statement without an InnoDB transaction waits for its ACK, the binlog is rotated, the server crashes: it forgets
 // the GTID, and would give it out again (ha-rules A2).
 func forgottenGTID(w *world) {

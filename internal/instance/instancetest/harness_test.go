@@ -230,7 +230,7 @@ func (n *node) start() {
 func (n *node) runAs(t *testing.T, uid int) {
 	t.Helper()
 	if os.Geteuid() != 0 {
-		t.Skip("needs root to run processes as other users")
+		t.Fatal("this test must run as root: it runs processes as other users")
 	}
 	n.uid, n.setup.Options = uint32(uid), nil
 	w := n.w

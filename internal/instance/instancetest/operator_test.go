@@ -106,7 +106,9 @@ func (w *world) sendPrimary() *wire.Snapshot {
 }
 
 func (w *world) primaryOrder() *wire.RoleOrder {
+	stored := w.snapshot(w.ha.primary).GetMarker()
 	return &wire.RoleOrder{
+		Replaces: stored.GetMembers(), ReplacesWaitFor: stored.GetWaitFor(),
 		Order: w.header(), Role: wire.Role_ROLE_PRIMARY, InSync: w.members(w.ha.inSync), MinInSync: 1,
 		Members: w.members(w.ha.list), WaitFor: int32(w.ha.waitFor), Open: w.ha.open,
 	}

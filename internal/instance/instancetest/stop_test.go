@@ -104,6 +104,34 @@ func primaryIsKilledWhileACommitWaits(w *world) {
 	w.equal()
 }
 
+// primaryThatHangsIsKilled: what a server waits for that does not answer cannot be told, and SIGTERM would acknowledge it.
+func primaryThatHangsIsKilled(w *world) {
+	n := w.instances["db-0"]
+	n.pause()
+	w.await("db-0", "it does not answer", func(s *wire.Snapshot) bool { return s.GetServer() == nil })
+	n.terminate()
+	n.awaitExit()
+	if r := n.stored(); r.Clean {
+		w.t.Error("the end is noted as a clean stop")
+	}
+	n.start()
+	w.await("db-0", "it is open again", func(s *wire.Snapshot) bool { return s.GetServer().GetOpen() })
+	w.equal()
+}
+
+func TestAnUnusableImageIsTold(t *testing.T) {
+	w := newWorld(t, 1)
+	n := w.instances["db-0"]
+	n.setup.Paths.Mysqld = "/bin/false"
+	n.start()
+	s := w.await("db-0", "it is quarantined", inState(wire.State_STATE_QUARANTINED))
+	if !strings.Contains(s.GetWhy(), "ask mysqld for its version") {
+		t.Errorf("the reason is %q", s.GetWhy())
+	}
+	n.terminate()
+	n.awaitExit()
+}
+
 // openPrimaryIsClosedByOrder although a commit waits: only the end of the process ends the wait unacknowledged.
 func openPrimaryIsClosedByOrder(w *world) {
 	resume := w.instances["db-2"].pause()
@@ -117,6 +145,26 @@ func openPrimaryIsClosedByOrder(w *world) {
 		return w.applied(s) && s.GetServer().GetSuperReadOnly() && s.GetServer().GetOfflineMode() && !s.GetReady()
 	})
 	resume()
+	w.openAll()
+	w.equal()
+}
+
+// primaryIsClosedBeforeItStopsWaiting: one order closes it and lets no commit wait any more. Obeyed in the other order,
+// the commit that waits would be reported as done without a copy.
+func primaryIsClosedBeforeItStopsWaiting(w *world) {
+	resume := w.instances["db-2"].pause()
+	result := w.waiting("INSERT INTO ledger VALUES (1000003)")
+	list := w.ha.list
+	w.cas(func(h *ha) { h.open, h.list, h.waitFor = false, []string{"db-0"}, 0 })
+	w.sendPrimary()
+	if err := <-result; err == nil {
+		w.t.Error("a commit without an acknowledgement was reported as done")
+	}
+	w.await("db-0", "it is closed and waits for nobody", func(s *wire.Snapshot) bool {
+		return w.applied(s) && s.GetServer().GetSuperReadOnly() && !s.GetServer().GetSourceEnabled()
+	})
+	resume()
+	w.cas(func(h *ha) { h.list, h.waitFor = list, len(list)-1 })
 	w.openAll()
 	w.equal()
 }

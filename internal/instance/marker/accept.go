@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/keelson-dev/mysql-operator/internal/wire"
 )
@@ -18,6 +19,8 @@ var (
 	ErrOtherPrimary = errors.New("order names another primary in the same epoch")
 	// ErrOtherCluster tells that the volume belongs to another cluster (B7).
 	ErrOtherCluster = errors.New("order comes from another cluster")
+	// ErrReplaced tells that what the order was decided from is not what is stored any more.
+	ErrReplaced = errors.New("order was decided from another one than the stored")
 	// ErrMalformed tells that the order cannot be meant.
 	ErrMalformed = errors.New("order is malformed")
 )
@@ -25,6 +28,7 @@ var (
 // Accept tells whether an order with that header may be followed by an instance that has stored r (I4). An order
 // with the stored numbers is accepted again: orders are repeated, and the steps of a shrink share a revision.
 func Accept(r Record, o *wire.Order) error {
+	r = r.unlessLeftover(o)
 	switch {
 	case o.GetClusterUid() == "" || o.GetEpoch() < 1 || o.GetRevision() < 0:
 		return fmt.Errorf("%w: cluster UID %q, epoch %d, revision %d", ErrMalformed, o.GetClusterUid(), o.GetEpoch(), o.GetRevision())
@@ -37,6 +41,44 @@ func Accept(r Record, o *wire.Order) error {
 		return fmt.Errorf("%w: epoch %d has %s, order %s", ErrOtherPrimary, o.GetEpoch(), r.Order.Primary, o.GetPrimary())
 	}
 	return nil
+}
+
+// unlessLeftover returns an empty record where no data is kept: what an older cluster of the same name left behind must
+// not block a new one.
+func (r Record) unlessLeftover(o *wire.Order) Record {
+	if !r.Initialized && r.ClusterUID != o.GetClusterUid() {
+		return Record{}
+	}
+	return r
+}
+
+// AcceptRole is Accept for a role order. Within one epoch and revision the steps of a shrink follow each other, so that a
+// delayed step would bring back a shorter list or a smaller count: it must have been decided from what is stored, or
+// repeat it.
+func AcceptRole(r Record, o *wire.RoleOrder) error {
+	if err := Accept(r, o.GetOrder()); err != nil {
+		return err
+	}
+	stored := r.Order
+	if o.GetRole() != wire.Role_ROLE_PRIMARY || stored.Role != wire.Role_ROLE_PRIMARY ||
+		Compare(stored.Epoch, stored.Revision, o.GetOrder().GetEpoch(), o.GetOrder().GetRevision()) != 0 {
+		return nil
+	}
+	if stored.has(o.GetMembers(), o.GetWaitFor()) || stored.has(o.GetReplaces(), o.GetReplacesWaitFor()) {
+		return nil
+	}
+	return fmt.Errorf("%w: it replaces another list or count than the stored one", ErrReplaced)
+}
+
+// has tells whether the order lists these members, in whatever order, and waits for so many.
+func (o Order) has(list []*wire.Member, waitFor int32) bool {
+	return o.WaitFor == waitFor && slices.Equal(sorted(o.Members), sorted(members(list)))
+}
+
+func sorted(list []Member) []Member {
+	return slices.SortedFunc(slices.Values(list), func(a, b Member) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Incarnation, b.Incarnation))
+	})
 }
 
 // Compare orders two pairs of epoch and revision.

@@ -114,9 +114,8 @@ func (r Record) WithRole(o *wire.RoleOrder) Record {
 // is complete yet.
 func (r Record) WithNewData(o *wire.Order, incarnation string) Record {
 	r = r.withHeader(o)
-	r.Order.Role = wire.Role_ROLE_UNSPECIFIED
-	r.Order.Members, r.Order.WaitFor, r.Order.Open = nil, 0, false
-	r.Order.Source, r.Order.SourceHost, r.Order.SourcePort, r.Order.Acking = "", "", 0, false
+	// Of the order only the numbers: an in-sync list from before, under the newest revision, would pass for the newest.
+	r.Order = Order{Epoch: r.Order.Epoch, Revision: r.Order.Revision, Primary: r.Order.Primary}
 	r.Incarnation, r.Initialized, r.Base, r.Logs, r.UUIDs, r.BootID, r.Clean = incarnation, false, nil, nil, 0, "", false
 	return r
 }

@@ -88,7 +88,12 @@ func (l *Launcher) Start(id Identity) (*Server, error) {
 		BindAddress: l.BindAddress, Port: l.Port, AdminPort: l.AdminPort,
 	})
 	config := mysql.Config{Socket: l.Paths.Socket(), User: naming.AccountManager, Password: credentials.Manager}
-	return l.start(flags, config)
+	s, err := l.start(flags, config)
+	if err != nil {
+		return nil, err
+	}
+	s.Credentials = credentials
+	return s, nil
 }
 
 // prepare writes what the server reads at its start.
@@ -110,20 +115,25 @@ func (l *Launcher) prepare(c layout.Credentials, id Identity) error {
 	return WriteAuto(l.Paths.Datadir(), id)
 }
 
-func initFile(c layout.Credentials) string {
-	passwords := map[string]string{
+// passwords returns those that the Secrets rule, by account.
+func passwords(c layout.Credentials) map[string]string {
+	out := map[string]string{
 		naming.AccountManager + "@localhost": c.Manager,
 		naming.AccountClone + "@%":           c.Clone,
 		naming.AccountCatchup + "@%":         c.Catchup,
 	}
 	if c.Owner != "" && c.OwnerPassword != "" {
-		passwords[c.Owner+"@%"] = c.OwnerPassword
+		out[c.Owner+"@%"] = c.OwnerPassword
 	}
+	return out
+}
+
+func initFile(c layout.Credentials) string {
 	locked := []string{naming.AccountCatchup}
 	for ordinal := range maxOrdinals {
 		locked = append(locked, naming.AccountReplication(ordinal))
 	}
-	return mysql.InitFile(passwords, locked)
+	return mysql.InitFile(passwords(c), locked)
 }
 
 func (l *Launcher) paths(datadir, socket, initFile string) mycnf.Paths {

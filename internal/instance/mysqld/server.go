@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/keelson-dev/mysql-operator/internal/instance/layout"
 	"github.com/keelson-dev/mysql-operator/internal/instance/supervisor"
 	"github.com/keelson-dev/mysql-operator/internal/mysql"
 )
@@ -19,12 +20,24 @@ type Server struct {
 	// StartID names this process.
 	StartID string
 	Started time.Time
+	// Credentials are what mysqld was last told; the zero value for the throw-away server.
+	Credentials layout.Credentials
 
 	lastError *atomic.Pointer[string]
 }
 
 func newServer(p *supervisor.Process, db *mysql.Server, lastError *atomic.Pointer[string]) *Server {
 	return &Server{Process: p, DB: db, StartID: rand.Text(), Started: time.Now(), lastError: lastError}
+}
+
+// SetPasswords tells the running server of changed passwords.
+func (s *Server) SetPasswords(ctx context.Context, c layout.Credentials) error {
+	if err := s.DB.SetPasswords(ctx, passwords(c)); err != nil {
+		return err
+	}
+	s.DB.UsePassword(c.Manager)
+	s.Credentials = c
+	return nil
 }
 
 // LastError returns the last error that the server logged; empty when there was none.

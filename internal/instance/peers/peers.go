@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/keepalive"
 
 	"github.com/keelson-dev/mysql-operator/internal/gtid"
 	"github.com/keelson-dev/mysql-operator/internal/instance/role"
@@ -27,6 +28,9 @@ const (
 	dialTimeout = time.Second
 	retryMin    = 100 * time.Millisecond
 	retryMax    = time.Second
+	// keepaliveEvery is the least that gRPC allows a client.
+	keepaliveEvery   = 10 * time.Second
+	keepaliveTimeout = 5 * time.Second
 )
 
 // Client keeps one connection to each peer that was asked.
@@ -67,6 +71,8 @@ func (c *Client) conn(instance string) (*grpc.ClientConn, error) {
 		grpc.WithContextDialer(func(ctx context.Context, address string) (net.Conn, error) {
 			return dialer.DialContext(ctx, "tcp", address)
 		}),
+		// A donor that vanished with its node must not hold a clone for the kernel's two hours.
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: keepaliveEvery, Timeout: keepaliveTimeout}),
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff:           backoff.Config{BaseDelay: retryMin, Multiplier: 2, Jitter: 0.2, MaxDelay: retryMax},
 			MinConnectTimeout: dialTimeout,

@@ -4,12 +4,12 @@ package role
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/keelson-dev/mysql-operator/internal/gtid"
 	"github.com/keelson-dev/mysql-operator/internal/mysql"
 	"github.com/keelson-dev/mysql-operator/internal/naming"
 )
@@ -27,27 +27,21 @@ func (p *pass) stopFollowing() error {
 		}
 	}
 	if left := p.st.Channel.Received.Subtract(p.st.Executed); !left.IsEmpty() {
-		return p.applyRest(left)
+		return p.applyRest()
 	}
 	if p.st.Channel.Applier {
 		if err := p.did(p.DB.StopApplier); err != nil {
 			return stuckOnTimeout(err)
 		}
 	}
-	p.Memory.configured = ""
+	p.Memory.configured, p.Memory.applier, p.Memory.receiver = "", trouble{}, trouble{}
 	return p.did(p.DB.ForgetSource)
 }
 
 // applyRest keeps the applier at what was received and is not applied.
-func (p *pass) applyRest(left gtid.Set) error {
-	if p.st.Channel.ApplierError != "" {
-		return waitf("the applier stopped with an error while %d received transactions are not applied: %s",
-			left.Count(), p.st.Channel.ApplierError)
-	}
-	if !p.st.Channel.Applier {
-		if err := p.did(p.DB.StartApplier); err != nil {
-			return err
-		}
+func (p *pass) applyRest() error {
+	if err := p.keepApplying(); err != nil {
+		return err
 	}
 	return waitf("received transactions are being applied")
 }
@@ -87,17 +81,36 @@ func (p *pass) admitList(want Primary) error {
 	m := p.Memory
 	logins, lock, changed := p.compare(want)
 	if !changed {
-		return nil
+		return p.evict()
+	}
+	m.barrier = nil
+	if out := slices.Concat(lock, m.stale(want)); len(out) > 0 {
+		m.mustEvict(out)
 	}
 	if err := p.DB.AdmitMembers(p.ctx, logins, lock, []string{naming.AccountCatchup}); err != nil {
-		return err
-	}
-	if err := p.evict(slices.Concat(p.strangers(want), m.stale(want))); err != nil {
-		return err
+		return p.stuckBehindCommit(err)
 	}
 	m.remember(want)
-	m.barrier = nil
+	if err := p.evict(); err != nil {
+		return err
+	}
 	return p.did(func(context.Context) error { return nil })
+}
+
+// stuckBehindCommit tells that a statement about accounts timed out behind another one that waits for its
+// acknowledgement (B1): no member can log in meanwhile, so that only the end of the process frees it.
+func (p *pass) stuckBehindCommit(err error) error {
+	if !errors.Is(err, mysql.ErrTimeout) {
+		return err
+	}
+	waits := p.st.WaitSessions
+	if st, now := p.DB.Status(p.ctx); now == nil {
+		waits = st.WaitSessions
+	}
+	if waits == 0 {
+		return err
+	}
+	return fmt.Errorf("%w: a statement about accounts waits behind a commit: %w", ErrStuck, err)
 }
 
 // compare returns what must be told to mysqld; changed is false when it was told already.
@@ -121,19 +134,6 @@ func (p *pass) compare(want Primary) (logins []mysql.Login, lock []string, chang
 	}
 	slices.Sort(lock)
 	return logins, lock, changed || len(logins) > 0 || len(lock) > 0
-}
-
-// strangers returns the replication accounts that are not on the list: they are locked now, and none of their sessions
-// may be left, also of an account that was locked by an attempt before which did not get further.
-func (p *pass) strangers(want Primary) []string {
-	var out []string
-	for _, a := range p.st.Accounts {
-		isPeer := slices.ContainsFunc(want.Peers, func(peer Peer) bool { return peer.Account == a.Name })
-		if a.Name != naming.AccountCatchup && !isPeer {
-			out = append(out, a.Name)
-		}
-	}
-	return out
 }
 
 func (m *Memory) knows(peer Peer) bool {
@@ -169,11 +169,27 @@ func (m *Memory) remember(want Primary) {
 // evictRounds bounds one pass; sessions that are being killed are usually gone at the second look.
 const evictRounds = 50
 
-func (p *pass) evict(accounts []string) error {
-	for range evictRounds {
-		found, err := p.DB.Evict(p.ctx, accounts)
-		if err != nil || !found {
+// evict ends what accounts have open that were locked out, in this pass or in one before which did not get so far.
+func (p *pass) evict() error {
+	out := p.Memory.toEvict
+	if out == nil {
+		return nil
+	}
+	if out.last == 0 {
+		last, err := p.DB.ConnectionsMade(p.ctx)
+		if err != nil {
 			return err
+		}
+		out.last = last
+	}
+	for range evictRounds {
+		found, err := p.DB.Evict(p.ctx, out.accounts, out.last)
+		if err != nil {
+			return err
+		}
+		if !found {
+			p.Memory.toEvict = nil
+			return nil
 		}
 	}
 	return waitf("sessions of accounts that were locked out are still there")
@@ -202,9 +218,16 @@ func listKey(want Primary) string {
 	return key(parts...)
 }
 
-func (p *pass) openOrClose(want Primary) error {
+func (p *pass) closeFirst(want Primary) error {
+	if want.Open {
+		return nil
+	}
+	return p.closeToClients()
+}
+
+func (p *pass) open(want Primary) error {
 	if !want.Open {
-		return p.closeToClients()
+		return nil
 	}
 	if !p.Memory.opened {
 		if err := p.everyMemberHolds(want); err != nil {
@@ -266,7 +289,9 @@ func (p *pass) memberLacks(peer Peer) string {
 	case !a.Known:
 		return "cannot tell its set"
 	case !a.Held.Contains(p.st.Executed):
-		return fmt.Sprintf("lacks %s", p.st.Executed.Subtract(a.Held))
+		// The set changes with each look, and what is told is kept in the cluster's status.
+		p.Log.V(1).Info("A member lacks transactions", "member", peer.Name, "gtid", p.st.Executed.Subtract(a.Held).String())
+		return "lacks transactions"
 	case a.SourceUUID != p.st.ServerUUID || !p.dumps(peer.Account):
 		return "is not connected to this server"
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/keelson-dev/mysql-operator/internal/mysql"
 )
@@ -49,28 +50,59 @@ func (p *pass) lockAll() error {
 		}
 	}
 	if len(unlocked) == 0 {
-		return nil
+		return p.evict()
 	}
+	p.Memory.mustEvict(unlocked)
 	if err := p.did(func(ctx context.Context) error { return p.DB.Lock(ctx, unlocked) }); err != nil {
-		return err
+		return p.stuckBehindCommit(err)
 	}
-	return p.evict(unlocked)
+	return p.evict()
 }
 
 // apply keeps the applier running; it comes before the receiver, which may be re-pointed only then (A5d).
 func (p *pass) apply(want Replica) error {
-	c := p.st.Channel
-	if !c.Configured || c.Applier || want.Lent {
+	switch {
+	case !p.st.Channel.Configured:
+		return nil
+	case want.Lent && p.st.Channel.Applier:
+		// A pass that was under way when the donor was lent may have started it again.
+		return p.did(p.DB.StopApplier)
+	case want.Lent:
 		return nil
 	}
-	if c.ApplierError != "" && !c.Received.Subtract(p.st.Executed).IsEmpty() {
-		// Started again at each pass: some errors pass (a lock, a full disk), and the message stays to be read.
-		if err := p.DB.StartApplier(p.ctx); err != nil {
+	return p.keepApplying()
+}
+
+// keepApplying starts the applier when it stands still, ever more seldom when that does not help: some errors pass (a
+// lock, a full disk).
+func (p *pass) keepApplying() error {
+	c, a := p.st.Channel, &p.Memory.applier
+	now := time.Now()
+	switch {
+	case c.Applier:
+		a.running(now)
+		return nil
+	case c.ApplierError == "":
+		return p.did(p.DB.StartApplier)
+	case a.failed(now, c.ApplierError):
+		if err := p.did(p.DB.StartApplier); err != nil {
 			return err
 		}
-		return waitf("the applier stopped: %s", c.ApplierError)
 	}
-	return p.did(p.DB.StartApplier)
+	return waitf("the applier stopped: %s", c.ApplierError)
+}
+
+// told returns the status as others are to see it: an applier is not running only when its error stands, and then also
+// at the moments when it is being tried again.
+func (m *Memory) told(now time.Time, st mysql.Status) mysql.Status {
+	switch a := &m.applier; {
+	case !a.standing():
+	case a.broken(now):
+		st.Channel.Applier, st.Channel.ApplierError = false, a.text
+	default:
+		st.Channel.Applier, st.Channel.ApplierError = true, ""
+	}
+	return st
 }
 
 // follow points the receiver at the source and starts it, if the source has all that is here.
@@ -84,12 +116,31 @@ func (p *pass) follow(want Replica) error {
 		}
 	}
 	if p.st.Channel.Receiver == mysql.ReceiverOff {
+		if err := p.receiverMayStart(time.Now()); err != nil {
+			return err
+		}
 		if err := p.start(want); err != nil {
 			return err
 		}
 	}
 	if p.st.Channel.Receiver == mysql.ReceiverConnected {
 		p.Memory.attached = true
+		p.Memory.receiver.running(time.Now())
+	}
+	return nil
+}
+
+// receiverMayStart keeps a receiver that ended with an error as it is for a while, so that the error can be read: a start
+// clears it. Where only a clone helps (the source has purged what is lacking) it is not started again at all.
+func (p *pass) receiverMayStart(now time.Time) error {
+	c, m := p.st.Channel, p.Memory
+	switch {
+	case m.pointed || c.ReceiverErrno == 0:
+		return nil
+	case c.NeedsClone():
+		return waitf("the source has purged what this instance lacks: only a clone helps")
+	case !m.receiver.failed(now, c.ReceiverError):
+		return waitf("the receiver stopped: %s", c.ReceiverError)
 	}
 	return nil
 }
@@ -118,7 +169,9 @@ func (p *pass) repoint(want Replica) error {
 		}
 	}
 	c := p.st.Channel
-	if c.Configured && !c.Applier && !c.Received.Subtract(p.st.Executed).IsEmpty() {
+	// Also not shortly after the applier was started again: it may end while the receiver is being told.
+	stands := !c.Applier || p.Memory.applier.standing()
+	if c.Configured && stands && !c.Received.Subtract(p.st.Executed).IsEmpty() {
 		return waitf("the receiver is not re-pointed while received transactions are not applied and the applier is stopped")
 	}
 	first := !c.Configured
@@ -132,7 +185,7 @@ func (p *pass) repoint(want Replica) error {
 		}); err != nil {
 			return err
 		}
-		p.Memory.configured = configKey(want)
+		p.Memory.configured, p.Memory.pointed, p.Memory.receiver = configKey(want), true, trouble{}
 		return nil
 	})
 }
@@ -151,15 +204,27 @@ func (p *pass) start(want Replica) error {
 		return waitf("the source %s cannot tell its set", want.Source)
 	}
 	if extra := p.st.Held().Subtract(a.Held); !extra.IsEmpty() {
-		return waitf("not following %s: this instance has transactions that it lacks: %s", want.Source, extra)
+		p.Log.V(1).Info("The source lacks transactions", "source", want.Source, "gtid", extra.String())
+		return waitf("not following %s: this instance has transactions that it lacks", want.Source)
 	}
+	before := p.st.Channel
 	if err := p.did(p.DB.StartReceiver); err != nil {
 		return err
 	}
-	if !p.st.Channel.Applier && !want.Lent {
+	p.Memory.pointed = false
+	p.keepReceiverError(before)
+	if c := p.st.Channel; !c.Applier && c.ApplierError == "" && !want.Lent {
 		return p.did(p.DB.StartApplier)
 	}
 	return nil
+}
+
+// keepReceiverError keeps an error to be read that the start has cleared, until it is known whether it helped.
+func (p *pass) keepReceiverError(before mysql.Channel) {
+	c := &p.st.Channel
+	if c.ReceiverErrno == 0 && c.Receiver != mysql.ReceiverConnected && p.Memory.receiver.standing() {
+		c.ReceiverErrno, c.ReceiverError = before.ReceiverErrno, before.ReceiverError
+	}
 }
 
 // goOnline lets clients read once the replica was attached (F8).

@@ -6,6 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
+
+	"github.com/go-logr/logr"
 
 	"github.com/keelson-dev/mysql-operator/internal/gtid"
 	"github.com/keelson-dev/mysql-operator/internal/mysql"
@@ -50,14 +53,17 @@ type Engine struct {
 	Asker      Asker
 	ClusterUID string
 	Memory     *Memory
+	Log        logr.Logger
 }
 
 func (e *Engine) primarySteps(want Primary) []func(*pass) error {
 	return []func(*pass) error{
 		func(p *pass) error { return p.stopFollowing() },
+		// Before the count falls: it releases commits that wait, and their writers would take them for acknowledged.
+		func(p *pass) error { return p.closeFirst(want) },
 		func(p *pass) error { return p.admit(want) },
 		func(p *pass) error { return p.readBarrier(want) },
-		func(p *pass) error { return p.openOrClose(want) },
+		func(p *pass) error { return p.open(want) },
 	}
 }
 
@@ -86,10 +92,10 @@ func (e *Engine) run(ctx context.Context, st mysql.Status, steps []func(*pass) e
 	p := &pass{Engine: e, ctx: ctx, st: st}
 	for _, step := range steps {
 		if err := step(p); err != nil {
-			return p.st, err
+			return e.Memory.told(time.Now(), p.st), err
 		}
 	}
-	return p.st, nil
+	return e.Memory.told(time.Now(), p.st), nil
 }
 
 // pass is one walk through the steps.

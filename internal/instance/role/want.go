@@ -5,6 +5,7 @@ package role
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strings"
 
 	"github.com/keelson-dev/mysql-operator/internal/gtid"
@@ -47,11 +48,34 @@ type Memory struct {
 	// listed is the member list and count that barrier belongs to.
 	listed  string
 	barrier *gtid.Set
-	// base is the executed set at the time the role was taken, which every member must hold before it opens (B3).
+	// toEvict is what was locked out and may still have sessions; nothing counts as done while it is set.
+	toEvict *eviction
+	// opened tells that clients were let in, after every member held the executed set (B3).
 	opened bool
 	// configured is what the receiver was last told.
 	configured string
-	attached   bool
+	// pointed tells that the receiver was told and not started since: what it says of errors is about another source.
+	pointed  bool
+	attached bool
+	// applier and receiver are how these threads fare.
+	applier, receiver trouble
+}
+
+// eviction is remembered from before the lock until a look finds nothing: an attempt that broke off in between would
+// otherwise never be made again, since the account reads as locked then, while a session of it goes on to acknowledge.
+type eviction struct {
+	accounts []string
+	// last is the id of the newest session that may have passed before the lock; 0 until it is read, once, after it.
+	last uint64
+}
+
+func (m *Memory) mustEvict(accounts []string) {
+	all := slices.Clone(accounts)
+	if m.toEvict != nil {
+		all = append(all, m.toEvict.accounts...)
+	}
+	slices.Sort(all)
+	m.toEvict = &eviction{accounts: slices.Compact(all)}
 }
 
 // login is what an account was set to: a changed incarnation or password ends its sessions (F4).
@@ -59,7 +83,7 @@ type login struct{ incarnation, password string }
 
 // Barrier returns executed ∪ owned as read after the member list took effect in this process.
 func (m *Memory) Barrier() (gtid.Set, bool) {
-	if m.barrier == nil {
+	if m.barrier == nil || m.toEvict != nil {
 		return gtid.Set{}, false
 	}
 	return *m.barrier, true
