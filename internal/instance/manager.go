@@ -112,7 +112,7 @@ type state struct {
 
 // New opens the marker and decides whether anything may be touched.
 func New(ctx context.Context, cfg Config, sup *supervisor.Supervisor) (*Manager, error) {
-	version, unusable := mysqld.FindVersion(ctx, cfg.Paths.Mysqld)
+	version, unusable := mysqld.FindVersion(ctx, sup, cfg.Paths.Mysqld)
 	if ctx.Err() != nil {
 		return nil, unusable
 	}

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"sync/atomic"
@@ -47,8 +46,8 @@ type Launcher struct {
 }
 
 // FindVersion asks the binary for its version.
-func FindVersion(ctx context.Context, path string) (version.MySQL, error) {
-	out, err := exec.CommandContext(ctx, path, "--no-defaults", "--version").Output()
+func FindVersion(ctx context.Context, sup *supervisor.Supervisor, path string) (version.MySQL, error) {
+	out, err := sup.Output(ctx, path, "--no-defaults", "--version")
 	if err != nil {
 		return version.MySQL{}, fmt.Errorf("ask mysqld for its version: %w", err)
 	}

@@ -3,6 +3,7 @@
 package supervisor
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -61,6 +62,22 @@ func (s *Supervisor) Start(c Command) (*Process, error) {
 		return nil, fmt.Errorf("start %s: %w", c.Path, err)
 	}
 	return p, nil
+}
+
+// Output runs a short program to its end and returns what it printed. It is in the reaper's table like every other
+// process: as PID 1 the reaper would take it from under a plain exec, whose wait then fails ("no child processes").
+func (s *Supervisor) Output(ctx context.Context, path string, args ...string) ([]byte, error) {
+	var out bytes.Buffer
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Stdout = &out
+	if err := s.table.start(cmd); err != nil {
+		return nil, fmt.Errorf("start %s: %w", path, err)
+	}
+	defer s.table.remove(cmd.Process.Pid)
+	if err := cmd.Wait(); err != nil {
+		return nil, fmt.Errorf("run %s: %w", path, err)
+	}
+	return out.Bytes(), nil
 }
 
 // run starts the process and waits for it on one thread, which it never gives back: the kernel sends the death signal

@@ -113,6 +113,9 @@ func TestOrphansAreReaped(t *testing.T) {
 	var reaper sync.WaitGroup
 	reaper.Go(func() { s.ReapOrphans(ctx) })
 	for range 20 {
+		if got, err := s.Output(ctx, "echo", "hello"); err != nil || string(got) != "hello\n" {
+			t.Fatalf("Output() = %q, %v: the reaper took it", got, err)
+		}
 		var out output
 		// The shell ends and leaves a child behind, whose pid it tells.
 		p := shell(t, s, `sleep 0.05 & echo $!; exit 0`, &out)
