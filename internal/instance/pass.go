@@ -9,6 +9,7 @@ import (
 
 	"github.com/keelson-dev/mysql-operator/internal/instance/marker"
 	"github.com/keelson-dev/mysql-operator/internal/instance/role"
+	"github.com/keelson-dev/mysql-operator/internal/mysql"
 	"github.com/keelson-dev/mysql-operator/internal/naming"
 	"github.com/keelson-dev/mysql-operator/internal/wire"
 )
@@ -121,12 +122,24 @@ func (m *Manager) answers(ctx context.Context) bool {
 	defer cancel()
 	if err := m.server.DB.Ping(ctx); err != nil {
 		m.log.V(2).Info("Asking mysqld", "err", err.Error())
+		m.tryNewPassword(err)
 		return false
 	}
 	m.answering = true
 	m.removeInitFile()
 	m.setDB(m.server)
 	return true
+}
+
+// tryNewPassword logs in with what the Secret says now where the password before it is refused: the statement that
+// changed it may have taken effect although its answer was lost.
+func (m *Manager) tryNewPassword(err error) {
+	if !errors.Is(err, mysql.ErrAccessDenied) {
+		return
+	}
+	if c, err := m.cfg.Paths.ReadCredentials(); err == nil {
+		m.server.DB.UsePassword(c.Manager)
+	}
 }
 
 func (m *Manager) warm(ctx context.Context) {

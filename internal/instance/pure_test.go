@@ -70,7 +70,8 @@ func TestReady(t *testing.T) {
 	record := func(role wire.Role) marker.Record {
 		return marker.Record{Initialized: true, Order: marker.Order{Role: role}}
 	}
-	closed, attached, stopping := open, open, open
+	closed, attached, stopping, offline := open, open, open, open
+	offline.attached, offline.status.Offline = true, true
 	closed.status.SuperReadOnly = true
 	attached.attached = true
 	stopping.phase = wire.State_STATE_STOPPING
@@ -83,6 +84,7 @@ func TestReady(t *testing.T) {
 		"a closed primary":                     {closed, record(wire.Role_ROLE_PRIMARY), false},
 		"a primary that stops":                 {stopping, record(wire.Role_ROLE_PRIMARY), false},
 		"a replica that was attached":          {attached, record(wire.Role_ROLE_REPLICA), true},
+		"a replica that lets nobody in":        {offline, record(wire.Role_ROLE_REPLICA), false},
 		"a replica that was never attached":    {open, record(wire.Role_ROLE_REPLICA), false},
 		"complete data without a role":         {attached, record(wire.Role_ROLE_UNSPECIFIED), false},
 		"a datadir that is not complete (I3)":  {attached, marker.Record{Order: marker.Order{Role: wire.Role_ROLE_REPLICA}}, false},

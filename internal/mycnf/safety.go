@@ -4,6 +4,14 @@ package mycnf
 
 import "strconv"
 
+// Names of files in the datadir that others look for.
+const (
+	// BinlogIndex lists the binlog files.
+	BinlogIndex = "binlog.index"
+	// RelayIndex lists the relay-log files.
+	RelayIndex = "relay.index"
+)
+
 // Paths are the files that mysqld is told of.
 type Paths struct {
 	Config   string // my.cnf; empty: none is read
@@ -172,7 +180,7 @@ func closed() []option {
 func durable() []option {
 	return []option{
 		{"log_bin", "binlog"},
-		{"log_bin_index", "binlog.index"},
+		{"log_bin_index", BinlogIndex},
 		{"sync_binlog", "1"},
 		{"binlog_checksum", "CRC32"},
 		{"binlog_encryption", "OFF"},
@@ -183,7 +191,7 @@ func durable() []option {
 		{"innodb_doublewrite", "ON"},
 		// Names that do not contain the host's: a volume outlives its pod.
 		{"relay_log", "relay"},
-		{"relay_log_index", "relay.index"},
+		{"relay_log_index", RelayIndex},
 		{"relay_log_purge", "ON"},
 		// ON would drop the relay logs at start, and with them transactions that were acknowledged (ha-rules A5).
 		{"relay_log_recovery", "OFF"},

@@ -252,12 +252,10 @@ func channel(row map[string]sql.NullString) (Channel, error) {
 func (s *Server) BinlogFile(ctx context.Context) (file string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	rows, err := s.db.QueryContext(ctx, `SHOW BINARY LOG STATUS`) //nolint:sqlclosecheck // each closes them
-	err = each(rows, err, func() error {
-		values := make([]sql.NullString, 5)
-		err := rows.Scan(&values[0], &values[1], &values[2], &values[3], &values[4])
-		file = values[0].String
-		return err
-	})
+	var rest [4]sql.NullString
+	err = s.db.QueryRowContext(ctx, `SHOW BINARY LOG STATUS`).Scan(&file, &rest[0], &rest[1], &rest[2], &rest[3])
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", nil
+	}
 	return file, classify("name the current binlog file", err)
 }

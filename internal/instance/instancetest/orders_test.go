@@ -34,6 +34,9 @@ func TestOrdersThatAreRefused(t *testing.T) {
 	w.wantCode(send(func(o *wire.RoleOrder) {
 		o.Order.Primary, o.Role, o.Source, o.SourceHost, o.SourcePort = "db-1", wire.Role_ROLE_REPLICA, "db-1", "h", 1
 	}), "Aborted")
+	w.wantCode(send(func(o *wire.RoleOrder) {
+		o.Members, o.WaitFor, o.Replaces = append(o.Members, &wire.Member{Name: "db-1"}), 1, nil
+	}), "Aborted")
 	w.wantCode(send(func(*wire.RoleOrder) {}), "OK")
 	_, err := w.pool.Initialize(t.Context(), key, &wire.InitializeOrder{Order: w.header()})
 	w.wantCode(err, "FailedPrecondition")
@@ -43,4 +46,19 @@ func TestOrdersThatAreRefused(t *testing.T) {
 	if s.GetState() != wire.State_STATE_RUNNING || !s.GetMarker().GetInitialized() {
 		t.Errorf("refused orders changed something: %v", s)
 	}
+}
+
+// What a fenced instance holds may be all that is left of a cluster, and others decide by it.
+func TestAFencedInstanceTellsItsSet(t *testing.T) {
+	w := newWorld(t, 1)
+	w.bootstrap()
+	w.openAll()
+	w.connect("db-0").exec("CREATE TABLE t (id INT PRIMARY KEY)")
+	has := w.admin("db-0").query("SELECT @@GLOBAL.gtid_executed")
+	w.cas(func(*ha) {})
+	_, err := w.pool.SetRole(t.Context(), w.instances["db-0"].key(), &wire.RoleOrder{Order: w.header(), Role: wire.Role_ROLE_FENCED})
+	w.must(err)
+	w.await("db-0", "it is fenced and tells all it has", func(s *wire.Snapshot) bool {
+		return s.GetState() == wire.State_STATE_FENCED && s.GetOffline() && held(s).Contains(set(has))
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/keelson-dev/mysql-operator/internal/mycnf"
 	"github.com/keelson-dev/mysql-operator/internal/naming"
 )
 
@@ -60,7 +61,7 @@ func (p Paths) PIDFile() string { return filepath.Join(p.Run, "mysqld.pid") }
 func (p Paths) Settings() string { return filepath.Join(p.Run, naming.SettingsKey) }
 
 // CA returns the copy of the cluster's CA certificates.
-func (p Paths) CA() string { return filepath.Join(p.Run, "tls", "ca.crt") }
+func (p Paths) CA() string { return filepath.Join(p.Run, "tls", naming.KeyCACert) }
 
 // Cert returns the copy of the instance's certificate.
 func (p Paths) Cert() string { return filepath.Join(p.Run, "tls", "tls.crt") }
@@ -69,10 +70,10 @@ func (p Paths) Cert() string { return filepath.Join(p.Run, "tls", "tls.crt") }
 func (p Paths) Key() string { return filepath.Join(p.Run, "tls", "tls.key") }
 
 // BinlogIndex returns the index of the binlog files.
-func (p Paths) BinlogIndex() string { return filepath.Join(p.Datadir(), "binlog.index") }
+func (p Paths) BinlogIndex() string { return filepath.Join(p.Datadir(), mycnf.BinlogIndex) }
 
 // RelayIndex returns the index of the relay-log files.
-func (p Paths) RelayIndex() string { return filepath.Join(p.Datadir(), "relay.index") }
+func (p Paths) RelayIndex() string { return filepath.Join(p.Datadir(), mycnf.RelayIndex) }
 
 // Exists tells whether there is something at path.
 func Exists(path string) bool {
