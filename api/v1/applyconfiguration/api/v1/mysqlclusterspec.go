@@ -21,7 +21,8 @@ type MySQLClusterSpecApplyConfiguration struct {
 	Replicas *int32 `json:"replicas,omitempty"`
 	// version is the MySQL version, of series 8.4 or 9.7, for example 9.7.4. It means the image
 	// docker.io/library/mysql:<version> unless the operator was started with another repository.
-	// A living cluster stays within its series.
+	// A living cluster stays within its series (the rule of the spec that says so is replaced by the planner's upgrade
+	// from one series to the next in a later release).
 	Version *string `json:"version,omitempty"`
 	// image is a container image to use instead of the one that version names. It must have mysqld, mysql and
 	// mysqldump on PATH and run as any non-root user.

@@ -17,6 +17,8 @@ type StorageSpecApplyConfiguration struct {
 	// release replaces this rule by moving instances to smaller volumes).
 	Size *resource.Quantity `json:"size,omitempty"`
 	// storageClassName is the StorageClass; the default one of the Kubernetes cluster when absent.
+	// It cannot change on a living cluster (a later release replaces the rule of storage that says so by moving
+	// instances to new volumes, one after the other).
 	StorageClassName *string `json:"storageClassName,omitempty"`
 }
 
