@@ -185,10 +185,10 @@ func buildRole(s *scope, header *wire.Order, o planner.Order) (*wire.RoleOrder, 
 		}
 		order.Role = wire.Role_ROLE_PRIMARY
 		order.Members = fromMembers(o.Members, s.secrets.replicationKey)
-		order.WaitFor = int32(o.WaitFor) //nolint:gosec // at most 9
+		order.WaitFor = int32(o.WaitFor) //nolint:gosec // the list, and one more for each newcomer of an unfinished shrink
 		order.Open = o.Open
 		order.Replaces = fromMembers(o.Replaces, nil)
-		order.ReplacesWaitFor = int32(o.ReplacesWaitFor) //nolint:gosec // at most 9
+		order.ReplacesWaitFor = int32(o.ReplacesWaitFor) //nolint:gosec // the list, and one more for each newcomer of an unfinished shrink
 	case planner.RoleReplica:
 		order.Role = wire.Role_ROLE_REPLICA
 		order.Source = o.Source
