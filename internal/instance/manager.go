@@ -34,6 +34,10 @@ import (
 // that waits for a shrink waits some of these.
 const passEvery = 200 * time.Millisecond
 
+// versionTimeout bounds the question for mysqld's version, which may have to be read from a slow disk first. It is
+// well below the time after which the liveness probe takes the loop for wedged.
+const versionTimeout = 5 * time.Second
+
 // Manager runs one instance.
 type Manager struct {
 	cfg      Config
@@ -51,6 +55,8 @@ type Manager struct {
 
 	// quarantine says why nothing may be touched; set once, by New.
 	quarantine string
+	// unusable says why mysqld cannot be run; nil once it has told its version.
+	unusable atomic.Pointer[string]
 
 	inbox inbox
 	board board
@@ -93,34 +99,33 @@ type state struct {
 	attached     bool // was attached once in the life of this manager
 	fence        string
 	backoff      supervisor.Backoff
-	notBefore    time.Time
-	offline      *offlineScan
-	recovery     *recovery
-	stopping     *stopping
-	restarts     int
-	lastWords    string // of the server that ended last
-	commits      waiting
-	logs         logsSeen
-	prepared     *preparation
-	peersAsk     time.Time
-	warmed       time.Time
-	certsRead    time.Time
-	certsDue     bool // mysqld has not loaded the newest yet
+	// askVersion is when mysqld is asked for its version again, while it has not told it.
+	askVersion     time.Time
+	versionBackoff supervisor.Backoff
+	notBefore      time.Time
+	offline        *offlineScan
+	recovery       *recovery
+	stopping       *stopping
+	restarts       int
+	lastWords      string // of the server that ended last
+	commits        waiting
+	logs           logsSeen
+	prepared       *preparation
+	peersAsk       time.Time
+	warmed         time.Time
+	certsRead      time.Time
+	certsDue       bool // mysqld has not loaded the newest yet
 	// passwordsRead is when the mounted passwords were last compared with those that mysqld has.
 	passwordsRead time.Time
 }
 
 // New opens the marker and decides whether anything may be touched.
 func New(ctx context.Context, cfg Config, sup *supervisor.Supervisor) (*Manager, error) {
-	version, unusable := mysqld.FindVersion(ctx, sup, cfg.Paths.Mysqld)
-	if ctx.Err() != nil {
-		return nil, unusable
-	}
 	m := &Manager{
 		cfg: cfg, log: cfg.Log, id: rand.Text(), wake: make(chan struct{}, 1),
 		launcher: &mysqld.Launcher{
 			Supervisor: sup, Paths: cfg.Paths, Instance: cfg.Instance, BindAddress: cfg.BindAddress, Port: cfg.Port,
-			AdminPort: cfg.AdminPort, MemoryLimit: cfg.MemoryLimit, Version: version, Extra: cfg.MysqldOptions, Log: cfg.Log,
+			AdminPort: cfg.AdminPort, MemoryLimit: cfg.MemoryLimit, Extra: cfg.MysqldOptions, Log: cfg.Log,
 		},
 		certs: &certificates{paths: cfg.Paths, identity: pki.Identity{
 			Namespace: cfg.Namespace, Cluster: cfg.Cluster, Role: naming.IdentityInstance, Instance: cfg.Instance,
@@ -134,12 +139,41 @@ func New(ctx context.Context, cfg Config, sup *supervisor.Supervisor) (*Manager,
 	if err := m.openMarker(); err != nil {
 		return nil, err
 	}
-	if unusable != nil && m.quarantine == "" {
-		// Served rather than a process that ends again and again: the reason is to be read in the cluster's status.
-		m.quarantine = unusable.Error()
+	m.findVersion(ctx)
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("ask mysqld for its version: %w", ctx.Err())
 	}
 	m.hub = server.NewHub(&wire.Snapshot{Instance: cfg.Instance, ManagerId: m.id, BootId: cfg.BootID, ManagerVersion: cfg.Version})
 	return m, nil
+}
+
+// findVersion asks mysqld for its version, and notes why when there is none. That is served rather than a process that
+// ends again and again, so that the reason is to be read in the cluster's status; and it is asked again: a fork that
+// failed once for want of memory would else bar a primary until somebody deletes its pod.
+func (m *Manager) findVersion(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
+	defer cancel()
+	begun := time.Now()
+	v, err := mysqld.FindVersion(ctx, m.launcher.Supervisor, m.cfg.Paths.Mysqld)
+	if err != nil {
+		why := err.Error()
+		m.unusable.Store(&why)
+		m.askVersion = time.Now().Add(m.versionBackoff.After(time.Since(begun)))
+		return
+	}
+	m.launcher.Version = v
+	m.unusable.Store(nil)
+}
+
+// barred says why no order can be for this instance; empty when one can.
+func (m *Manager) barred() string {
+	if m.quarantine != "" {
+		return m.quarantine
+	}
+	if why := m.unusable.Load(); why != nil {
+		return *why
+	}
+	return ""
 }
 
 // openMarker opens the marker. A datadir that no readable marker speaks of is not touched, whatever is in it (I6).

@@ -39,8 +39,8 @@ func refusal(err error) error {
 
 // usable refuses what no order can be for.
 func (m *Manager) usable() error {
-	if m.quarantine != "" {
-		return refuse(m.quarantine)
+	if why := m.barred(); why != "" {
+		return refuse(why)
 	}
 	if m.inbox.stop {
 		return refuse("the instance is stopping")
@@ -150,8 +150,8 @@ func (m *Manager) SetRole(_ context.Context, order *wire.RoleOrder) error {
 func (m *Manager) acceptRole(order *wire.RoleOrder) error {
 	m.inbox.mu.Lock()
 	defer m.inbox.mu.Unlock()
-	if m.quarantine != "" {
-		return refuse(m.quarantine)
+	if why := m.barred(); why != "" {
+		return refuse(why)
 	}
 	if m.inbox.job != nil {
 		return refuse("the instance is being filled")

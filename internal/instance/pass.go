@@ -38,8 +38,11 @@ func (m *Manager) pass(ctx context.Context) (done bool) {
 
 func (m *Manager) step(ctx context.Context) (done bool) {
 	stop := m.stopRequested()
-	if m.quarantine != "" {
-		m.become(wire.State_STATE_QUARANTINED, m.quarantine)
+	if m.unusable.Load() != nil && !stop && time.Now().After(m.askVersion) {
+		m.findVersion(ctx)
+	}
+	if why := m.barred(); why != "" {
+		m.become(wire.State_STATE_QUARANTINED, why)
 		return stop
 	}
 	m.refreshCertificates(ctx)

@@ -4,6 +4,7 @@ package instancetest
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -128,6 +129,30 @@ func TestAnUnusableImageIsTold(t *testing.T) {
 	if !strings.Contains(s.GetWhy(), "ask mysqld for its version") {
 		t.Errorf("the reason is %q", s.GetWhy())
 	}
+	n.terminate()
+	n.awaitExit()
+}
+
+// A fork without memory, a binary that is being replaced: one failure at the start must not bar an instance until
+// somebody deletes its pod.
+func TestAnImageThatBecomesUsableHeals(t *testing.T) {
+	w := newWorld(t, 1)
+	n := w.instances["db-0"]
+	usable, program := n.setup.Paths.Mysqld, filepath.Join(t.TempDir(), "mysqld")
+	script := func(line string) {
+		if err := os.WriteFile(program+".new", []byte("#!/bin/sh\n"+line+"\n"), 0o755); err != nil { //nolint:gosec // it is executed
+			t.Fatal(err)
+		}
+		if err := os.Rename(program+".new", program); err != nil {
+			t.Fatal(err)
+		}
+	}
+	script("exit 1")
+	n.setup.Paths.Mysqld = program
+	n.start()
+	w.await("db-0", "it is quarantined", inState(wire.State_STATE_QUARANTINED))
+	script("exec " + usable + ` "$@"`)
+	w.await("db-0", "it is empty and can be used", inState(wire.State_STATE_EMPTY))
 	n.terminate()
 	n.awaitExit()
 }
