@@ -50,7 +50,7 @@ func defaults(in Input) []option {
 		number("binlog_expire_logs_seconds", binlogDays*24*60*60),
 		number("replica_parallel_workers", 4),
 		option{"tls_version", "TLSv1.2,TLSv1.3"},
-		option{"log_error_services", logServices(in)},
+		option{"log_error_services", "log_filter_internal;log_sink_internal"}, // the manager reads it and writes JSON
 		number("log_error_verbosity", 2),
 	)
 }
@@ -62,13 +62,6 @@ func containerAware(v version.MySQL) []option {
 		return nil
 	}
 	return []option{{"container_aware", "ON"}}
-}
-
-func logServices(in Input) string {
-	if in.JSONLog {
-		return "log_filter_internal;log_sink_json"
-	}
-	return "log_filter_internal;log_sink_internal"
 }
 
 type pool struct{ bytes, instances int64 }

@@ -138,7 +138,7 @@ func page() string {
 	b.WriteString("\n| | 512Mi | 1Gi | 4Gi | 16Gi | 64Gi |\n|---|---|---|---|---|---|\n")
 	var columns [][]option
 	for _, limit := range []int64{512 * miB, giB, 4 * giB, 16 * giB, 64 * giB} {
-		columns = append(columns, defaults(Input{Version: v97(), MemoryLimit: limit, JSONLog: true}))
+		columns = append(columns, defaults(Input{Version: v97(), MemoryLimit: limit}))
 	}
 	for i, o := range columns[0] {
 		b.WriteString("| `" + o.name + "`")

@@ -18,9 +18,6 @@ type Input struct {
 	Version version.MySQL
 	// MemoryLimit of the container in bytes; 0 when there is none.
 	MemoryLimit int64
-	// JSONLog tells whether component_log_sink_json is in the image: mysqld that is told to use a sink it cannot load
-	// does not start.
-	JSONLog bool
 }
 
 // option is one line of my.cnf.

@@ -27,16 +27,15 @@ func renderCases() map[string]Input {
 		"default_time_zone": "+00:00",
 	}
 	return map[string]Input{
-		"9.7-no-limit":   {Version: v97(), JSONLog: true},
-		"9.7-512MiB":     {Version: v97(), MemoryLimit: 512 * miB, JSONLog: true},
-		"9.7-1GiB":       {Version: v97(), MemoryLimit: giB, JSONLog: true},
-		"9.7-4GiB":       {Version: v97(), MemoryLimit: 4 * giB, JSONLog: true},
-		"9.7-64GiB":      {Version: v97(), MemoryLimit: 64 * giB, JSONLog: true},
-		"9.7-user":       {Version: v97(), MemoryLimit: 2 * giB, JSONLog: true, Settings: Settings{Version: "9.7.4", Config: user}},
-		"9.7-plain-log":  {Version: v97(), MemoryLimit: giB},
-		"9.7-odd-limit":  {Version: v97(), MemoryLimit: 3_000_000_001, JSONLog: true},
-		"8.4-1GiB":       {Version: v84(), MemoryLimit: giB, JSONLog: true},
-		"8.4-user":       {Version: v84(), MemoryLimit: 4 * giB, JSONLog: true, Settings: Settings{Version: "8.4.6", Config: user}},
+		"9.7-no-limit":   {Version: v97()},
+		"9.7-512MiB":     {Version: v97(), MemoryLimit: 512 * miB},
+		"9.7-1GiB":       {Version: v97(), MemoryLimit: giB},
+		"9.7-4GiB":       {Version: v97(), MemoryLimit: 4 * giB},
+		"9.7-64GiB":      {Version: v97(), MemoryLimit: 64 * giB},
+		"9.7-user":       {Version: v97(), MemoryLimit: 2 * giB, Settings: Settings{Version: "9.7.4", Config: user}},
+		"9.7-odd-limit":  {Version: v97(), MemoryLimit: 3_000_000_001},
+		"8.4-1GiB":       {Version: v84(), MemoryLimit: giB},
+		"8.4-user":       {Version: v84(), MemoryLimit: 4 * giB, Settings: Settings{Version: "8.4.6", Config: user}},
 		"9.7-other-pool": {Version: v97(), MemoryLimit: 4 * giB, Settings: Settings{Config: map[string]string{"innodb_buffer_pool_size": "1G"}}},
 	}
 }

@@ -62,7 +62,7 @@ func TestPersistedVariablesNeverOpenAServer(t *testing.T) {
 	s.Paths.Config, s.Paths.InitFile = filepath.Join(dir, "my.cnf"), filepath.Join(dir, "init.sql")
 	odd := `SET @note = 'a # b; c\d "e"	f'`
 	cnf, err := Render(Input{
-		Version: mysqld.Version(t), MemoryLimit: 512 * miB, JSONLog: true,
+		Version: mysqld.Version(t), MemoryLimit: 512 * miB,
 		Settings: Settings{Config: map[string]string{"init_connect": odd, "sql_mode": "", "max_connections": "123"}},
 	})
 	if err != nil {

@@ -140,7 +140,7 @@ func TestAnImageThatBecomesUsableHeals(t *testing.T) {
 	n := w.instances["db-0"]
 	usable, program := n.setup.Paths.Mysqld, filepath.Join(t.TempDir(), "mysqld")
 	script := func(line string) {
-		if err := os.WriteFile(program+".new", []byte("#!/bin/sh\n"+line+"\n"), 0o755); err != nil { //nolint:gosec // it is executed
+		if err := os.WriteFile(program+".new", []byte("#!/bin/sh\n"+line+"\n"), 0o755); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.Rename(program+".new", program); err != nil {
