@@ -34,7 +34,7 @@ const (
 	// StorageClass does not let them grow. InvalidSpec: the spec
 	// cannot be carried out as written; the message says what to change. ApplyFailed: the API server refused an object.
 	// Unknown: the StatefulSet controller has not looked at the newest pod template, so nobody can tell which pods are
-	// older. Reason WaitingForStatefulSet.
+	// older. Reason WaitingForStatefulSet. Or the cluster is paused and not compared with its spec. Reason PausedByUser.
 	ConditionUpToDate ConditionType = "UpToDate"
 	// ConditionCertificatesValid tells whether the cluster's certificates are valid for long enough.
 	// True: reason Valid. False: Expiring (renewal failed) or Invalid (the CA Secret cannot be used).

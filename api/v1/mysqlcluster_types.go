@@ -26,7 +26,7 @@ import (
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 40",message="the name of a MySQLCluster may have at most 40 characters: names of pods, volumes and Services are made from it"
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="the name of a MySQLCluster must be a DNS label that begins with a letter (a-z, 0-9 and '-'): Services are named after it"
-// +operator-sdk:csv:customresourcedefinitions:displayName="MySQL Cluster",resources={{StatefulSet,v1,""},{Service,v1,""},{Secret,v1,""},{ConfigMap,v1,""},{PersistentVolumeClaim,v1,""},{PodDisruptionBudget,v1,""}},order=1
+// +operator-sdk:csv:customresourcedefinitions:displayName="MySQL Cluster",resources={{StatefulSet,v1,""},{Service,v1,""},{Secret,v1,""},{ConfigMap,v1,""},{PersistentVolumeClaim,v1,""},{Pod,v1,""},{ServiceAccount,v1,""},{PodDisruptionBudget,v1,""},{NetworkPolicy,v1,""}},order=1
 type MySQLCluster struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object's metadata.

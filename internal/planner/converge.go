@@ -101,7 +101,7 @@ func (c *convergence) mayJoin(i Instance) bool {
 		return false
 	}
 	if listed(c.report, i.member()) {
-		return r.stays() && s.ReceiverDown <= failureThreshold
+		return r.stays() && s.ReceiverDown <= FailureThreshold
 	}
 	return r.fit() && s.ReceiverConnected && c.isClose(r)
 }

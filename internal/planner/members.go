@@ -111,14 +111,14 @@ func lost(v View, primary Report, m Member) (why string, sure bool) {
 	}
 	r, live := i.live()
 	if !live {
-		silent := i.Silence > failureThreshold || !i.Pod || i.Deleting
+		silent := i.Silence > FailureThreshold || !i.Pod || i.Deleting
 		return m.Name + " is silent, and the primary has no connection from it", silent && !connected(primary, i)
 	}
 	if why := unfit(i, r, m); why != "" {
 		return why, true
 	}
 	s, running := r.Server.Get()
-	down := running && s.ReceiverDown > failureThreshold
+	down := running && s.ReceiverDown > FailureThreshold
 	return m.Name + " is not connected to the primary" + because(s.ReceiverError), down && !connected(primary, i)
 }
 

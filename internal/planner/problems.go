@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// failureThreshold is how long an instance must be silent before silence counts as one witness: three heartbeats
+// FailureThreshold is how long an instance must be silent before silence counts as one witness: three heartbeats
 // of a second, so that one lost message is nothing.
-const failureThreshold = 3 * time.Second
+const FailureThreshold = 3 * time.Second
 
 // lookAgain is how soon a pass is repeated while something is not as it should be, for the facts that come as the
 // absence of messages.
@@ -153,7 +153,7 @@ func (v View) instance(name string) (Instance, bool) {
 // live returns what the instance said within the failure threshold.
 func (i Instance) live() (Report, bool) {
 	r, known := i.Report.Get()
-	return r, known && i.Silence <= failureThreshold
+	return r, known && i.Silence <= FailureThreshold
 }
 
 // incarnation returns the incarnation the instance last reported to hold complete data of; empty when unknown.

@@ -161,6 +161,9 @@ func upToDateCondition(f facts) kube.Condition {
 	case len(f.outdated) > 0:
 		return no(t, mysqlv1.ReasonRestartPending,
 			"run with older settings or pod template until they are restarted: "+strings.Join(f.outdated, ", "))
+	case f.paused:
+		// Pods are compared with the objects as they were before the pause, so an edit since then would look done.
+		return unknown(t, mysqlv1.ReasonPausedByUser, "the cluster is paused, and is not compared with its spec until that ends")
 	}
 	return yes(t, mysqlv1.ReasonAllUpToDate, "every instance runs what the spec says")
 }

@@ -118,7 +118,12 @@ func TestConditionsSayWhatTheirContractsSay(t *testing.T) {
 		"paused": {
 			func(f *facts) { f.paused = true },
 			phaseRunning,
-			map[mysqlv1.ConditionType]string{"Paused": "True PausedByUser"},
+			map[mysqlv1.ConditionType]string{"Paused": "True PausedByUser", "UpToDate": "Unknown PausedByUser"},
+		},
+		"paused while a setting waits for a restart": {
+			func(f *facts) { f.paused, f.outdated = true, []string{"c-1"} },
+			phaseRunning,
+			map[mysqlv1.ConditionType]string{"Paused": "True PausedByUser", "UpToDate": "False RestartPending"},
 		},
 		"deleting": {
 			func(f *facts) { f.deleting = "waiting for pods to stop: c-0" },

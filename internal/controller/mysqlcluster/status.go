@@ -14,6 +14,7 @@ import (
 	mysqlv1 "github.com/keelson-dev/mysql-operator/api/v1"
 	"github.com/keelson-dev/mysql-operator/internal/gtid"
 	"github.com/keelson-dev/mysql-operator/internal/kube"
+	"github.com/keelson-dev/mysql-operator/internal/planner"
 	"github.com/keelson-dev/mysql-operator/internal/resources"
 	"github.com/keelson-dev/mysql-operator/internal/wire"
 )
@@ -26,9 +27,6 @@ const (
 
 // stateUnreachable is the state of an instance that says nothing.
 const stateUnreachable = "Unreachable"
-
-// silentAfter is after how long without a heartbeat an instance counts as unreachable in the status: three missed.
-const silentAfter = 3 * time.Second
 
 func metaTime(t time.Time) metav1.Time { return metav1.NewTime(t) }
 
@@ -174,7 +172,7 @@ func stateOf(s *scope, name string) string {
 		return ""
 	case s.pods[name].Status.Phase == corev1.PodPending:
 		return string(corev1.PodPending)
-	case said.Snapshot == nil || s.now.Sub(said.Received) > silentAfter:
+	case said.Snapshot == nil || s.now.Sub(said.Received) > planner.FailureThreshold:
 		return stateUnreachable
 	}
 	return string(toState(said.Snapshot.GetState()))
